@@ -1,0 +1,64 @@
+# outagefl: every target sets up what it needs. `make help` lists them.
+SCALE ?= quick
+CORES ?= all
+PYTHON ?= python3
+# Sources from local paths: make reproduce SCALE=laptop LOCAL="cifar10: /data/cifar10.tar.xz"
+LOCAL ?=
+# Anything else for Snakemake: make reproduce ARGS="--rerun-triggers mtime"
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+CONFIG := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}')
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(CONFIG) $(ARGS)
+SOURCES := workflow/outagefl workflow/scripts tests
+
+.DEFAULT_GOAL := help
+.PHONY: help setup reproduce report dry-run test lint lock clean-results
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@echo 'Options: SCALE=quick|laptop|paper  CORES=all|N  LOCAL="source: path"  PYTHON=python3  ARGS="…"'
+
+setup: $(VENV)/.ready ## create .venv from the pinned lock
+
+$(VENV)/.ready: envs/requirements.lock envs/requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"outagefl needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Name another one: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock -r envs/requirements-dev.lock
+	@touch $@
+
+reproduce: $(VENV)/.ready ## run the studies at SCALE and write the report
+	$(SNAKEMAKE)
+	@$(MAKE) --no-print-directory report
+
+report: $(VENV)/.ready ## write the HTML report from finished results
+	$(BIN)/snakemake $(CONFIG) $(ARGS) --report results/$(SCALE)/report.html
+	@echo
+	@echo "Report:  results/$(SCALE)/report.html"
+	@echo "Claims:  results/$(SCALE)/claims.html"
+	@echo "Runs:    results/$(SCALE)/runs.csv"
+	@echo "Tables and figures: results/$(SCALE)/<study>/<experiment>/"
+
+dry-run: $(VENV)/.ready ## say what `reproduce` would do
+	$(SNAKEMAKE) --dry-run
+
+test: $(VENV)/.ready ## run the tests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+lint: $(VENV)/.ready ## check formatting, style, types and the workflow
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+lock: ## resolve envs/*.in into the lock files (needs uv)
+	cd envs && uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header requirements.in -o requirements.lock
+	cd envs && uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header requirements-dev.in -o requirements-dev.lock
+
+clean-results: ## delete results/ after asking
+	@test -d results || { echo "There is no results/."; exit 0; }; \
+	du -sh results; \
+	printf 'Delete results/ with all trained runs? [y/N] '; \
+	read answer && [ "$$answer" = y ] && rm -r results && echo Deleted. || echo Kept.

@@ -1,0 +1,21 @@
+"""Fixtures for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).parent.parent
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with real data that is not part of the repository; tests that need it skip where it is absent."""
+    folder = Path(os.environ.get("OUTAGEFL_SHARED", REPOSITORY.parent / "shared"))
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder} (set OUTAGEFL_SHARED)")
+    return folder

@@ -1,0 +1,206 @@
+"""Figures: what they show, that nothing is cut off, and that a method looks the same everywhere."""
+
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from scipy import stats
+
+from outagefl.analysis import curves, style
+from outagefl.analysis.figures import accuracy_over_rounds, effective_lag, paired_differences, self_weight
+from outagefl.analysis.results import read_index
+from outagefl.errors import ConfigError
+from outagefl.files import checksum
+from tests.unit.synthetic_runs import write_runs
+
+TWO = {"dfedavg": 0.0, "sfg": 0.04}
+EVERY = dict.fromkeys(style.METHODS, 0.0) | {"sfg_cut": 0.05}
+SIX = [
+    {"availability": name, "topology": "small_world"}
+    for name in ("always", "markov", "bernoulli", "diurnal", "regional", "a trace of many phones")
+]
+ONE = [{"availability": "markov"}]
+DRAW = {
+    "accuracy_over_rounds": accuracy_over_rounds.draw,
+    "effective_lag": effective_lag.draw,
+    "self_weight": self_weight.draw,
+    "paired_differences": lambda index, root: paired_differences.draw(index, root, baseline="dfedavg"),
+}
+
+
+@pytest.mark.parametrize("name", DRAW)
+@pytest.mark.parametrize(("methods", "settings", "seeds"), [(TWO, ONE, 1), (TWO, SIX[:2], 3), (EVERY, SIX, 2)])
+def test_nothing_is_cut_off_or_overlaps(tmp_path, name, methods, settings, seeds):
+    figure = DRAW[name](read_index(write_runs(tmp_path, methods, settings=settings, seeds=seeds)), tmp_path)
+    assert len(figure.axes) == len(settings)
+    canvas = FigureCanvasAgg(figure)
+    with style.theme():
+        canvas.draw()
+    whole = figure.get_tightbbox(canvas.get_renderer())
+    assert whole.x0 >= 0
+    assert whole.y0 >= 0
+    assert whole.x1 <= figure.get_figwidth()
+    assert whole.y1 <= figure.get_figheight()
+    boxes = [part.get_tightbbox(canvas.get_renderer()) for part in (*figure.axes, *figure.legends)]
+    for one, other in combinations(boxes, 2):
+        assert min(one.x1, other.x1) <= max(one.x0, other.x0) or min(one.y1, other.y1) <= max(one.y0, other.y0)
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_labels_and_units(tmp_path, name):
+    figure = DRAW[name](read_index(write_runs(tmp_path, TWO, settings=SIX[:2])), tmp_path)
+    assert [axes.get_title() for axes in figure.axes] == ["always", "markov"]
+    xlabel, ylabel = figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+    assert (xlabel, ylabel) == {
+        "accuracy_over_rounds": ("round", "mean personalized accuracy (%)"),
+        "effective_lag": ("round", "mean effective lag (rounds)"),
+        "self_weight": ("outage (rounds missed)", "weight of the own model"),
+        "paired_differences": ("difference to DFedAvg (points)", ""),
+    }[name]
+    if name == "paired_differences":
+        assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["SFG"]
+    else:
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["DFedAvg", "SFG"]
+
+
+def test_accuracy_is_the_mean_over_seeds_with_its_band(tmp_path):
+    index = read_index(write_runs(tmp_path, TWO, seeds=4))
+    axes = accuracy_over_rounds.draw(index, tmp_path).axes[0]
+    final = []
+    for run in index.loc[index["method"] == "sfg", "run"]:
+        table = pd.read_parquet(tmp_path / run / "metrics.parquet")
+        final.append(100 * table.query("metric == 'accuracy' and client == -1 and round == 20")["value"].item())
+    line = axes.lines[1]
+    assert line.get_xdata()[-1] == 20
+    assert line.get_ydata()[-1] == pytest.approx(np.mean(final))
+    band = axes.collections[1].get_datalim(axes.transData)
+    assert band.height > 0
+    half = stats.t.ppf(0.975, 3) * stats.sem(final)
+    vertices = axes.collections[1].get_paths()[0].vertices
+    at_end = vertices[vertices[:, 0] == 20, 1]
+    assert (at_end.min(), at_end.max()) == pytest.approx((np.mean(final) - half, np.mean(final) + half))
+
+
+def test_a_single_seed_has_lines_without_band(tmp_path):
+    table = curves.over_seeds(
+        pd.DataFrame({"setting": "s", "method": "m", "seed": 0, "round": [1, 2], "value": [3.0, 4.0]}), "round"
+    )
+    assert list(table["mean"]) == [3, 4]
+    assert table[["low", "high"]].isna().all(axis=None)
+    index = read_index(write_runs(tmp_path, TWO, seeds=1))
+    assert len(accuracy_over_rounds.draw(index, tmp_path).axes[0].lines) == 2
+
+
+def test_paired_differences_show_every_seed(tmp_path):
+    index = read_index(write_runs(tmp_path, TWO, seeds=5))
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    dots = axes.collections[0].get_offsets()
+    assert len(dots) == 5
+    assert dots[:, 0].mean() == pytest.approx(4, abs=0.5)
+    zero, interval, mean = axes.lines
+    assert list(zero.get_xdata()) == [0, 0]
+    assert mean.get_xdata()[0] == pytest.approx(dots[:, 0].mean())
+    assert interval.get_xdata()[0] < mean.get_xdata()[0] < interval.get_xdata()[1]
+    with pytest.raises(ConfigError, match="did you mean 'dfedavg'"):
+        paired_differences.draw(index, tmp_path, baseline="dfedav")
+
+
+def test_the_baseline_alone_is_said_to_be_alone(tmp_path):
+    index = read_index(write_runs(tmp_path, {"dfedavg": 0.0}))
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    assert [text.get_text() for text in axes.texts] == ["no method beside the baseline"]
+
+
+def test_self_weight_is_that_of_returns_by_length_of_outage(tmp_path):
+    run = tmp_path / "metrics.parquet"
+    rows = [  # round, client, age, self weight (None: offline)
+        (1, 0, 0, 0.5), (2, 0, 0, None), (3, 0, 1, 0.4), (1, 1, 0, None), (2, 1, 1, None), (3, 1, 2, None),
+        (4, 1, 3, 0.2), (9, 1, 4, 0.1), (9, 2, 5, 0.05), (9, -1, 2, 0.9),
+    ]  # fmt: skip
+    table = [(r, c, m, v) for r, c, *values in rows for m, v in zip(("age", "self_weight"), values, strict=True)]
+    frame = pd.DataFrame(table, columns=["round", "client", "metric", "value"]).dropna()
+    frame.astype({"metric": "category", "value": float}).assign(time=frame["round"]).to_parquet(run)
+    found = self_weight.returns(tmp_path)
+    # Class 0: one missed round; class 2: three or four; class 3: five to eight.
+    assert list(found["outage"]) == [0, 2, 3]
+    assert found["value"].to_numpy() == pytest.approx([0.4, 0.15, 0.05])
+    assert list(found["returns"]) == [1, 2, 1]
+
+
+def test_lengths_with_few_returns_make_no_point(tmp_path):
+    index = read_index(write_runs(tmp_path / "always", TWO, outages=False))
+    axes = self_weight.draw(index, tmp_path / "always").axes[0]
+    assert [text.get_text() for text in axes.texts] == ["too few returns"]
+    index = read_index(write_runs(tmp_path / "markov", TWO))
+    counts = [self_weight.returns(tmp_path / "markov" / run).set_index("outage")["returns"] for run in index["run"][:3]]
+    enough = pd.concat(counts, axis=1).dropna().sum(axis=1) >= self_weight.FEWEST
+    axes = self_weight.draw(index, tmp_path / "markov").axes[0]
+    assert list(axes.lines[0].get_xdata()) == list(enough[enough].index)
+    assert not axes.texts
+
+
+def test_local_lag_does_not_squeeze_the_others(tmp_path):
+    index = read_index(write_runs(tmp_path, TWO))
+    root = tmp_path / "with local"
+    other = read_index(write_runs(root, {**TWO, "local": 0.0}))
+    for run in other.loc[other["method"] == "local", "run"]:
+        file = root / run / "metrics.parquet"
+        frame = pd.read_parquet(file)
+        frame.loc[frame["metric"] == "lag", "value"] *= 100
+        frame.to_parquet(file)
+    other["checksum"] = [checksum(root / run / "metrics.parquet") for run in other["run"]]
+    with_local = effective_lag.draw(other, root).axes[0]
+    assert with_local.get_ylim() == effective_lag.draw(index, tmp_path).axes[0].get_ylim()
+    assert len(with_local.lines) == 3
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_files_are_the_same_byte_for_byte(tmp_path, name):
+    index = read_index(write_runs(tmp_path, TWO, seeds=2))
+    for attempt in ("one", "two"):
+        style.save(DRAW[name](index, tmp_path), tmp_path / attempt / "f.pdf", tmp_path / attempt / "f.png")
+    for file in ("f.pdf", "f.png"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+    assert (tmp_path / "one" / "f.pdf").read_bytes().startswith(b"%PDF")
+    assert b"CreationDate" not in (tmp_path / "one" / "f.pdf").read_bytes()
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["f.pdf", "f.png"]
+
+
+def test_named_methods_never_look_alike():
+    looks = [tuple(style.look(method).values()) for method in style.METHODS]
+    assert len(set(looks)) == len(looks)
+    assert len({style.label(method) for method in style.METHODS}) == len(looks)
+
+
+@given(st.text(min_size=1))
+def test_an_unknown_method_has_a_look_of_no_named_one(method):
+    assume(method not in style.METHODS)
+    assert style.look(method) == style.look(method)
+    assert tuple(style.look(method).values()) not in [tuple(style.look(name).values()) for name in style.METHODS]
+
+
+def test_looks_do_not_depend_on_the_process():
+    code = "from outagefl.analysis.style import look; print(look('my_rule'), look('sfg'))"
+    command = [sys.executable, "-c", code]
+    environments = [{**os.environ, "PYTHONPATH": "workflow", "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    root = Path(__file__).parents[2]
+    one, two = (
+        subprocess.run(command, env=e, cwd=root, capture_output=True, text=True, check=True) for e in environments
+    )
+    assert one.stdout == two.stdout == f"{style.look('my_rule')} {style.look('sfg')}\n"
+
+
+def test_drawing_leaves_global_settings_alone(tmp_path):
+    before = dict(mpl.rcParams)
+    index = read_index(write_runs(tmp_path, TWO))
+    style.save(accuracy_over_rounds.draw(index, tmp_path), tmp_path / "f.pdf", tmp_path / "f.png")
+    assert dict(mpl.rcParams) == before

@@ -1,0 +1,85 @@
+"""Code fingerprints see what changes a result, nothing else, and all the modules that are really imported."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from outagefl import fingerprint
+from outagefl.runs.plan import INPUTS, make_input, run_code
+
+SOURCE = '''"""A module."""
+
+LIMIT = 3  # a constant
+
+
+def double(x):
+    """Twice x."""
+    return 2 * x
+'''
+
+
+def digest(path: Path, text: str) -> str:
+    path.write_text(text)
+    fingerprint._read.cache_clear()
+    return fingerprint.fingerprint(scripts=[path])
+
+
+@pytest.mark.parametrize(
+    ("edit", "changes"),
+    [
+        (("A module.", "Another description."), False),
+        (("Twice x.", "Two times x."), False),
+        (("# a constant", "# THE constant"), False),
+        (("2 * x", "2  *  x"), False),
+        (("2 * x", "x * 2"), True),
+        (("LIMIT = 3", "LIMIT = 4"), True),
+    ],
+)
+def test_only_code_counts(tmp_path, edit, changes):
+    before = digest(tmp_path / "m.py", SOURCE)
+    after = digest(tmp_path / "m.py", SOURCE.replace(*edit))
+    assert (before != after) is changes
+
+
+def test_a_closure_follows_imports_and_parents_but_not_other_components():
+    modules = fingerprint.closure(["outagefl.rules.gossip.sfg"])
+    assert {"outagefl", "outagefl.rules", "outagefl.rules.gossip", "outagefl.rules.gossip.sfg"} <= modules.keys()
+    assert "outagefl.rules.gossip.dfedavg" not in modules
+    assert not any(name.startswith("outagefl.analysis") for name in modules)
+
+
+def test_package_files_import_nothing():
+    """An ``__init__`` that imports would tie every run to all the modules of its folder."""
+    for path in fingerprint.PACKAGE.rglob("__init__.py"):
+        assert not fingerprint._read(path)[1], path
+
+
+def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
+    """A real run in a fresh process: what it imported must be part of what its address is made from."""
+    spec = {
+        "study": "sfg", "engine": "gossip", "seed": 0, "clients": 4, "rounds": 2,
+        "dataset": {"kind": "digits"},
+        "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 5},
+        "topology": {"kind": "ring"},
+        "availability": {"kind": "always"},
+        "model": {"kind": "cnn", "channels": [2, 2], "hidden": [4]},
+        "training": {"steps": 1, "batch_size": 4, "learning_rate": 0.1},
+        "evaluation": {"every": 1},
+        "rule": {"kind": "sfg", "gamma": 0.5},
+    }  # fmt: skip
+    inputs = {what: str(tmp_path / f"{what}{INPUTS[what].suffix}") for what in INPUTS}
+    for what in INPUTS:
+        make_input(what, spec, Path(inputs["dataset"]) if what == "partition" else None, Path(inputs[what]))
+    script = (
+        "import sys, pathlib\nfrom outagefl.runs.execute import execute\n"
+        f"execute({spec!r}, {{k: pathlib.Path(v) for k, v in {inputs!r}.items()}}, 'cpu', lambda *_: None)\n"
+        "print(*(m for m in sys.modules if m.startswith('outagefl')))"
+    )
+    run = [sys.executable, "-c", script]
+    environment = {**os.environ, "PYTHONPATH": str(fingerprint.PACKAGE.parent)}
+    loaded = subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert "outagefl.rules.gossip.sfg" in loaded
+    assert set(loaded) <= run_code(spec).keys()

@@ -1,0 +1,94 @@
+"""The networks of the papers: sizes, shapes, initial values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from outagefl import components
+from outagefl.errors import ConfigError
+from outagefl.training.initial import initial_model, initialise
+
+CIFAR10 = {"kind": "cnn", "channels": [32, 32], "hidden": [256, 64]}
+SVHN = {"kind": "cnn", "channels": [32, 32], "hidden": [128]}
+DIGITS = {"kind": "cnn", "channels": [16, 32], "hidden": [64]}
+
+
+def size(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+@pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706)])
+def test_the_networks_of_fedswe_have_the_published_size(settings: dict[str, Any], parameters: int) -> None:
+    assert size(initial_model(settings, (32, 32, 3), 10, seed=0)) == parameters
+
+
+@pytest.mark.parametrize(
+    ("shape", "classes"), [((8, 8, 1), 10), ((32, 32, 3), 100), ((28, 28, 1), 62), ((9, 13, 2), 3)]
+)
+def test_any_image_shape_gives_one_logit_per_class(shape: tuple[int, int, int], classes: int) -> None:
+    module = initial_model(DIGITS, shape, classes, seed=0)
+    height, width, channels = shape
+    assert module(torch.zeros(5, channels, height, width)).shape == (5, classes)
+
+
+def test_pooling_before_relu_is_the_same_network() -> None:
+    """The paper's order, convolution, ReLU, max-pooling, with the same weights: same outputs, same gradients."""
+    ours = initial_model(DIGITS, (8, 8, 3), 10, seed=0)
+    layers = list(ours)
+    published = nn.Sequential(*[layers[i] for i in (0, 2, 1, 3, 5, 4, 6, 7, 8, 9)])
+    images = torch.randn(16, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+    gradients = []
+    for network in (ours, published):
+        network.zero_grad()
+        network(images).square().sum().backward()
+        gradients.append([parameter.grad.clone() for parameter in ours.parameters()])
+    assert [type(layer).__name__ for layer in published][:3] == ["Conv2d", "ReLU", "MaxPool2d"]
+    torch.testing.assert_close(ours(images), published(images))
+    torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_weights_are_kaiming_and_biases_zero() -> None:
+    module = initial_model(CIFAR10, (32, 32, 3), 10, seed=0)
+    for layer in module:
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            fan_in = layer.weight[0].numel()
+            assert layer.weight.std().item() == pytest.approx((2 / fan_in) ** 0.5, rel=0.1)
+            assert not layer.bias.any()
+
+
+def test_the_initial_model_belongs_to_the_seed() -> None:
+    first, again, other = (list(initial_model(SVHN, (32, 32, 3), 10, seed).parameters()) for seed in (3, 3, 4))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not torch.equal(first[0], other[0])
+
+
+def test_the_global_generator_is_left_alone() -> None:
+    before = torch.get_rng_state()
+    initial_model(DIGITS, (8, 8, 1), 10, seed=0)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_normalisation_layers_start_neutral() -> None:
+    with torch.device("meta"):
+        module = nn.Sequential(nn.Conv2d(1, 4, 3, bias=False), nn.BatchNorm2d(4), nn.Flatten(), nn.LayerNorm(4))
+    module.to_empty(device="cpu")
+    initialise(module, torch.Generator().manual_seed(0))
+    for layer in (module[1], module[3]):
+        assert torch.equal(layer.weight, torch.ones(4))
+        assert torch.equal(layer.bias, torch.zeros(4))
+    assert torch.equal(module[1].running_mean, torch.zeros(4))
+    assert torch.equal(module[1].running_var, torch.ones(4))
+
+
+def test_a_layer_nobody_initialises_is_refused() -> None:
+    with pytest.raises(TypeError, match="GRU"):
+        initialise(nn.GRU(2, 2), torch.Generator())
+
+
+def test_a_misspelt_option_is_refused_with_the_right_one() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'channels'"):
+        components.load("model", {"kind": "cnn", "chanels": [1], "hidden": []})

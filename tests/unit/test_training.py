@@ -1,0 +1,212 @@
+"""Local training: rows of the model matrix, batches, the trainer."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from outagefl.datasets.arrays import ImageData
+from outagefl.errors import ConfigError, TrainingError
+from outagefl.inputs.partitions import Partition
+from outagefl.randomness import generator
+from outagefl.training.batches import batches
+from outagefl.training.devices import resolve
+from outagefl.training.initial import initial_model
+from outagefl.training.local_trainer import EVALUATION_BATCH, LocalTrainer
+from outagefl.training.parameters import BoundModel
+
+CPU = torch.device("cpu")
+CNN = {"kind": "cnn", "channels": [4], "hidden": [8]}
+MEAN, STD = (0.4, 0.6), (0.2, 0.3)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def data() -> ImageData:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (600, 8, 8, 2), dtype=np.uint8)
+    y = rng.integers(0, 3, 600)
+    return ImageData(x[:100], y[:100], x[100:], y[100:], ("a", "b", "c"), MEAN, STD, "")
+
+
+@pytest.fixture
+def partition() -> Partition:
+    """Three clients with 50, 45 and 5 training images and 300, 2 and 198 test images."""
+    return Partition(tuple(np.split(np.arange(100), [50, 95])), tuple(np.split(np.arange(500), [300, 302])))
+
+
+def trainer(data: ImageData, partition: Partition, **training: float) -> LocalTrainer:
+    settings = {"steps": 3, "batch_size": 16, "learning_rate": 0.1} | training
+    return LocalTrainer(initial_model(CNN, (8, 8, 2), 3, seed=0), data, partition, 0, CPU, **settings)
+
+
+def normalised(x: np.ndarray) -> torch.Tensor:
+    scaled = (x / 255 - np.array(MEAN)) / np.array(STD)
+    return torch.tensor(scaled, dtype=torch.float32).permute(0, 3, 1, 2).contiguous()
+
+
+def with_batch_norm() -> nn.Module:
+    return nn.Sequential(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 3))
+
+
+def test_a_row_holds_parameters_then_running_statistics() -> None:
+    module = with_batch_norm()
+    row = BoundModel(module).row()
+    expected = torch.cat([t.flatten() for t in [*module.parameters(), module[1].running_mean, module[1].running_var]])
+    assert torch.equal(row, expected.detach())
+
+
+def test_a_network_works_in_place_on_the_row_it_is_bound_to() -> None:
+    """Two SGD steps with BatchNorm on row 1 equal torch's optimiser on a network of its own; row 0 stays."""
+    torch_way, model = with_batch_norm(), BoundModel(with_batch_norm())
+    start = BoundModel(torch_way).row()
+    models = start.repeat(2, 1)
+    model.bind(models[0])
+    model.bind(models[1])
+    optimizer = torch.optim.SGD(torch_way.parameters(), lr=0.1)
+    images = torch.randn(2, 16, 2, 8, 8, generator=torch.Generator().manual_seed(0))
+    labels = torch.arange(16) % 3
+    for batch in images:
+        optimizer.zero_grad()
+        cross_entropy(torch_way(batch), labels).backward()
+        optimizer.step()
+        cross_entropy(model.module(batch), labels).backward()
+        model.sgd_step(0.1)
+    torch.testing.assert_close(models[1], BoundModel(torch_way).row())
+    assert torch.equal(models[0], start)
+    assert not torch.equal(models[1, -8:], start[-8:])
+
+
+def test_rows_of_another_network_are_refused() -> None:
+    model = BoundModel(with_batch_norm())
+    with pytest.raises(RuntimeError):
+        model.bind(torch.zeros(len(model.row()) + 1))
+
+
+@given(
+    n=st.integers(1, 40),
+    steps=st.integers(1, 8),
+    batch_size=st.integers(1, 50),
+)
+def test_batches_are_full_and_use_every_image_before_any_again(n: int, steps: int, batch_size: int) -> None:
+    own = np.arange(100, 100 + n)
+    chosen = batches(own, steps, batch_size, np.random.default_rng(0))
+    assert chosen.shape == (steps, min(batch_size, n))
+    counts = Counter(chosen.ravel().tolist())
+    assert set(counts) <= set(own.tolist())
+    assert max(counts.values()) - min(counts[image] for image in own.tolist()) <= 1
+
+
+def test_batches_change_from_round_to_round_and_client_to_client() -> None:
+    own = np.arange(1000)
+    first, again, later, other = (
+        batches(own, 2, 50, generator(0, "batches", client, round_number))
+        for client, round_number in [(1, 1), (1, 1), (1, 2), (2, 1)]
+    )
+    assert (first == again).all()
+    assert (first != later).any()
+    assert (first != other).any()
+
+
+def test_training_equals_plain_torch(data: ImageData, partition: Partition) -> None:
+    work = trainer(data, partition)
+    models = work.model.row().repeat(3, 1)
+    work.train(models, np.array([0, 2]), round_number=4)
+    for client in (0, 2):
+        reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
+        optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)
+        for chosen in batches(partition.train[client], 3, 16, generator(0, "batches", client, 4)):
+            optimizer.zero_grad()
+            cross_entropy(reference(normalised(data.x_train[chosen])), torch.tensor(data.y_train[chosen])).backward()
+            optimizer.step()
+        torch.testing.assert_close(models[client], BoundModel(reference).row(), rtol=1e-4, atol=1e-6)
+    assert torch.equal(models[1], initial_row())
+
+
+def initial_row() -> torch.Tensor:
+    return BoundModel(initial_model(CNN, (8, 8, 2), 3, seed=0)).row()
+
+
+def test_what_a_client_learns_does_not_depend_on_who_else_trains(data: ImageData, partition: Partition) -> None:
+    alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    trainer(data, partition).train(alone, np.array([1]), 1)
+    trainer(data, partition).train(together, np.array([2, 0, 1]), 1)
+    assert torch.equal(alone[1], together[1])
+    assert torch.equal(alone[0], initial_row())
+    assert not torch.equal(together[0], initial_row())
+
+
+def test_training_lowers_the_loss_on_what_was_trained(data: ImageData) -> None:
+    same = Partition((np.arange(20),), (np.arange(20),))
+    seen = ImageData(data.x_train, data.y_train, data.x_train, data.y_train, data.classes, MEAN, STD, "")
+    work = trainer(seen, same, steps=60, learning_rate=0.05)
+    models = initial_row().repeat(1, 1)
+    before = work.evaluate(models, np.array([0]), 0)
+    work.train(models, np.array([0]), 1)
+    after = work.evaluate(models, np.array([0]), 1)
+    assert after[1, 0] < 0.5 * before[1, 0]
+    assert after[0, 0] > before[0, 0]
+
+
+def test_evaluation_equals_one_pass_over_all_test_images(data: ImageData, partition: Partition) -> None:
+    assert len(partition.test[0]) > 2 * EVALUATION_BATCH
+    accuracy, loss = trainer(data, partition).evaluate(initial_row().repeat(3, 1), np.array([2, 0]), 1)
+    reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
+    for place, client in enumerate([2, 0]):
+        own = partition.test[client]
+        logits, labels = reference(normalised(data.x_test[own])), torch.tensor(data.y_test[own])
+        assert accuracy[place] == pytest.approx((logits.argmax(dim=1) == labels).double().mean().item())
+        assert loss[place] == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
+
+
+def test_running_statistics_are_used_not_changed_by_evaluation(data: ImageData, partition: Partition) -> None:
+    work = LocalTrainer(with_batch_norm(), data, partition, 0, CPU, steps=1, batch_size=8, learning_rate=0.1)
+    models = work.model.row().repeat(3, 1)
+    work.train(models, np.arange(3), 1)
+    trained = models.clone()
+    work.evaluate(models, np.arange(3), 1)
+    assert torch.equal(models, trained)
+
+
+def test_nobody_online_is_no_work(data: ImageData, partition: Partition) -> None:
+    models = initial_row().repeat(3, 1)
+    nobody = np.array([], dtype=int)
+    trainer(data, partition).train(models, nobody, 1)
+    assert trainer(data, partition).evaluate(models, nobody, 1).shape == (2, 0)
+    assert torch.equal(models, initial_row().repeat(3, 1))
+
+
+def test_diverging_training_names_client_round_and_learning_rate(data: ImageData, partition: Partition) -> None:
+    work = trainer(data, partition, learning_rate=1e30)
+    with pytest.raises(TrainingError, match=r"client 1: .*training in round 7 .*learning_rate 1e\+30"):
+        work.train(initial_row().repeat(3, 1), np.array([1, 2]), 7)
+
+
+def test_a_broken_model_is_named_at_its_evaluation(data: ImageData, partition: Partition) -> None:
+    models = initial_row().repeat(3, 1)
+    models[2] = torch.nan
+    with pytest.raises(TrainingError, match=r"client 2: .*evaluation after round 5"):
+        trainer(data, partition).evaluate(models, np.arange(3), 5)
+
+
+def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert resolve("auto") == resolve("cpu") == CPU
+    with pytest.raises(ConfigError, match="no CUDA GPU"):
+        resolve("cuda")
+    with pytest.raises(ConfigError, match="did you mean 'cuda'"):
+        resolve("cud")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert resolve("auto") == resolve("cuda") == torch.device("cuda")
+    assert resolve("cpu") == CPU

@@ -1,0 +1,145 @@
+"""A copy of the workflow in a folder of its own, with a scale so small that a whole reproduction takes seconds."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[2]
+SNAKEMAKE = Path(sys.executable).parent / "snakemake"
+
+TINY = {
+    "runs_per_job": 2,
+    "studies": {
+        "sfg": {
+            "setting": {
+                "clients": 5,
+                "rounds": 6,
+                "dataset": "digits",
+                "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 10},
+                "topology": "ring",
+                "model": {"kind": "cnn", "channels": [4, 4], "hidden": [8]},
+                "training": {"steps": 2, "batch_size": 8},
+                "evaluation": {"every": 1},
+            },
+            "seeds": 2,
+            "experiments": {
+                "outages": {
+                    "factors": {"availability": ["bernoulli"], "topology": None},
+                    "methods": ["dfedavg", "sfg", "sfg_cut", "always_on"],
+                }
+            },
+        }
+    },
+}
+
+
+class Project:
+    """A copy of the workflow; ``root`` is its folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
+            source = REPOSITORY / name
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(source, root / name)
+        self.tiny = root / "config" / "scales" / "tiny.yaml"
+        self.tiny.write_text(yaml.safe_dump(TINY))
+
+    def command(self, *arguments: str, scale: str = "tiny", config: str = "") -> list[str]:
+        settings = ["--config", f"scale={scale}", *([config] if config else [])]
+        return ["timeout", "-k", "5", "300", str(SNAKEMAKE), *arguments, *settings]
+
+    def run(self, *arguments: str, **options: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run(
+            self.command(*arguments, **options),
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+        )
+
+    def finish(self, *arguments: str, **options: str) -> str:
+        """Run, expect success, return what was printed."""
+        done = self.run(*arguments, **options)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+        return done.stdout + done.stderr
+
+    def fail(self, *arguments: str, **options: str) -> str:
+        """Run, expect failure, return what was printed."""
+        done = self.run(*arguments, **options)
+        assert done.returncode not in (0, 124), done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout + done.stderr
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start without waiting, in a process group of its own."""
+        output = (self.root / "output.log").open("w")
+        return subprocess.Popen(
+            self.command(*arguments)[4:], cwd=self.root, stdout=output, stderr=output, text=True, start_new_session=True
+        )
+
+    def planned(self, *arguments: str, **options: str) -> dict[str, int]:
+        """How many jobs of each rule a dry run plans."""
+        lines = self.finish("-n", *arguments, **options).splitlines()
+        if "Job stats:" not in lines:
+            return {}
+        table = lines[lines.index("Job stats:") + 3 :]
+        rows = [line.split() for line in table[: table.index("")]]
+        return {name: int(count) for name, count in rows if name not in ("all", "total")}
+
+    def change(self, change) -> None:
+        """Change the tiny scale: ``change(study settings)``."""
+        content = yaml.safe_load(self.tiny.read_text())
+        change(content["studies"]["sfg"])
+        self.tiny.write_text(yaml.safe_dump(content))
+
+    def metrics(self) -> dict[str, str]:
+        """Checksum of every run's metrics, by run."""
+        index = pd.read_csv(self.root / "results" / "tiny" / "runs.csv")
+        return dict(zip(index["run"], index["checksum"], strict=True))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def _finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(tmp_path_factory.mktemp("finished") / "project")
+    project.output = project.finish("--cores", "2")
+    return project
+
+
+@pytest.fixture
+def finished(_finished: Project, tmp_path: Path) -> Project:
+    """A copy of a finished tiny reproduction, to be changed at will."""
+    copy = Project.__new__(Project)
+    copy.root = tmp_path / "project"
+    copy.output = _finished.output
+    shutil.copytree(_finished.root, copy.root, symlinks=True)
+    copy.tiny = copy.root / "config" / "scales" / "tiny.yaml"
+    return copy
+
+
+def wait_for(condition, seconds: float = 60) -> None:
+    """Wait until ``condition()`` is true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "timed out"
+        time.sleep(0.02)
+
+
+def kill_group(process: subprocess.Popen[str]) -> None:
+    """SIGKILL a process and all its children, like a machine that loses power."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

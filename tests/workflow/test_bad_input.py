@@ -1,0 +1,110 @@
+"""What a user can get wrong: one clear line, a failing exit code, no half-written file."""
+
+import tarfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+def litter(project):
+    results = project.root / "results"
+    return [p for p in results.rglob("*") if ".tmp-" in p.name] if results.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda s: s.update(sedes=3), "unknown key 'sedes'; did you mean 'seeds'?"),
+        (lambda s: s["experiments"]["outages"]["methods"].append("sgf"), "unknown method 'sgf'; did you mean 'sfg'?"),
+        (lambda s: s["setting"]["partition"].update(alpha=0), "partition.alpha: 0"),
+        (lambda s: s["setting"]["partition"].update(alpha=-0.3), "partition.alpha: -0.3"),
+        (lambda s: s["setting"].update(topology="rings"), "unknown topology 'rings'; did you mean 'ring'?"),
+    ],
+)
+def test_a_mistake_in_the_configuration_ends_before_there_is_a_dag(project, edit, message):
+    project.change(edit)
+    output = project.fail("-n")
+    assert message in output
+    assert "Traceback" not in output
+    assert "Building DAG" not in output
+    assert sum("outagefl:" in line for line in output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda s: s["setting"].update(clients=5000), ["5000 clients", "images"]),
+        (lambda s: s["setting"].update(topology={"kind": "random_regular", "degree": 3}), ["random_regular", "degree"]),
+        (lambda s: s["setting"].update(topology={"kind": "erdos_renyi", "degree": 0.01}), ["erdos_renyi", "connected"]),
+    ],
+)
+def test_inputs_that_cannot_be_made(project, edit, words):
+    project.change(edit)
+    output = project.fail("--cores", "2")
+    lines = [line for line in output.splitlines() if line.startswith("outagefl: ")]
+    assert lines, output[-3000:]
+    assert all(word in lines[0] for word in words), lines[0]
+    assert "Traceback" not in output
+    assert not litter(project)
+    assert not (project.root / "results" / "runs").exists()
+
+
+def class_folders(folder):
+    """Ten classes of CIFAR-like images, eight for training and two for testing each."""
+    rng = np.random.default_rng(0)
+    for split, count in (("train", 8), ("test", 2)):
+        for name in ("airplane automobile bird cat deer dog frog horse ship truck").split():
+            place = folder / split / name
+            place.mkdir(parents=True)
+            for number in range(count):
+                Image.fromarray(rng.integers(0, 256, (32, 32, 3), dtype=np.uint8)).save(place / f"{number}.png")
+
+
+def archive_of(folder, archive):
+    with tarfile.open(archive, "w:xz") as tar:
+        for split in ("train", "test"):
+            tar.add(folder / split, split)
+
+
+def with_cifar10(study):
+    study["setting"].update(dataset="cifar10")
+
+
+def test_a_local_archive_of_class_folders_is_a_source(project, tmp_path):
+    class_folders(tmp_path / "images")
+    archive_of(tmp_path / "images", tmp_path / "images.tar.xz")
+    project.change(with_cifar10)
+    project.finish(
+        "--cores", "2", "results/tiny/sfg/outages/runs.csv", config=f"local={{cifar10: {tmp_path}/images.tar.xz}}"
+    )
+    assert project.planned(config=f"local={{cifar10: {tmp_path}/images.tar.xz}}").get("train") is None
+
+
+def test_a_missing_archive(project, tmp_path):
+    project.change(with_cifar10)
+    output = project.fail("-n", config=f"local={{cifar10: {tmp_path}/nothing.tar.xz}}")
+    assert f"{tmp_path}/nothing.tar.xz: no such file" in output
+    assert "Traceback" not in output
+
+
+def test_a_truncated_archive(project, tmp_path):
+    class_folders(tmp_path / "images")
+    archive = tmp_path / "images.tar.xz"
+    archive_of(tmp_path / "images", archive)
+    archive.write_bytes(archive.read_bytes()[:-5000])
+    project.change(with_cifar10)
+    output = project.fail("--cores", "2", config=f"local={{cifar10: {archive}}}")
+    line = next(line for line in output.splitlines() if line.startswith("outagefl: "))
+    assert str(archive) in line
+    assert "Traceback" not in output
+    assert not litter(project)
+    assert not list((project.root / "results" / "inputs" / "dataset").glob("*/*"))
+
+
+def test_offline_says_what_is_missing(project):
+    project.change(with_cifar10)
+    output = project.fail("--cores", "2", config="offline=true")
+    line = next(line for line in output.splitlines() if line.startswith("outagefl: "))
+    assert "offline" in line
+    assert "cifar-10-python.tar.gz" in line

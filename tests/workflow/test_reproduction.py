@@ -1,0 +1,187 @@
+"""A whole tiny reproduction through Snakemake: what is made, what is made again, what a killed one leaves."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pandas as pd
+import pytest
+
+from tests.workflow.conftest import Project, kill_group, wait_for
+
+FIGURES = ("accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag")
+
+
+def test_a_reproduction_makes_index_tables_figures_and_claims(finished):
+    results = finished.root / "results" / "tiny"
+    index = pd.read_csv(results / "runs.csv")
+    assert len(index) == 4 * 2
+    assert set(index["method"]) == {"dfedavg", "sfg", "sfg_cut", "always_on"}
+    for run in index["run"]:
+        record = json.loads((finished.root / "results" / run / "run.json").read_text())
+        assert record["spec"]["rounds"] == 6
+        assert record["packages"]["torch"]
+    for name in ("comparisons.csv", "comparison.tex", "comparison.html"):
+        assert (results / "sfg" / "outages" / name).stat().st_size > 0
+    for figure in FIGURES:
+        assert (results / "sfg" / "outages" / "figures" / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (results / "sfg" / "outages" / "figures" / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert "S3" in set(pd.read_csv(results / "claims.csv")["id"])
+
+
+def test_a_training_job_logs_its_progress(finished):
+    logs = "".join(path.read_text() for path in (finished.root / "results" / "logs" / "train").glob("*.log"))
+    assert "round 6/6, accuracy 0." in logs
+    assert "ETA 0 s" in logs
+
+
+def test_nothing_is_planned_after_a_finished_reproduction(finished):
+    assert finished.planned() == {}
+    assert not list((finished.root / "results" / ".jobs").iterdir())
+
+
+def test_one_and_two_cores_and_another_folder_give_the_same_bits(finished, project):
+    project.finish("--cores", "1")
+    assert project.metrics() == finished.metrics()
+
+
+def test_batches_of_another_size_give_the_same_bits_and_train_nothing_twice(finished, project):
+    content = finished.tiny.read_text().replace("runs_per_job: 2", "runs_per_job: 7")
+    finished.tiny.write_text(content)
+    assert finished.planned() == {}
+    project.tiny.write_text(content)
+    project.finish("--cores", "2")
+    assert project.metrics() == finished.metrics()
+
+
+def test_a_new_seed_trains_only_its_runs(finished):
+    before = finished.metrics()
+    finished.change(lambda study: study.update(seeds=3))
+    planned = finished.planned()
+    assert planned["train"] == 3  # dfedavg, sfg and sfg_cut in batches of two, always_on in one
+    finished.finish("--cores", "2")
+    after = finished.metrics()
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 4
+    assert finished.planned() == {}
+
+
+def test_an_experiment_that_shares_runs_trains_only_what_is_new(finished):
+    def add(study):
+        study["experiments"]["gamma"] = {
+            "title": "A second experiment",
+            "factors": {"availability": ["bernoulli"]},
+            "methods": ["dfedavg", "sfg", "local"],
+        }
+
+    before = finished.metrics()
+    finished.change(add)
+    assert finished.planned()["train"] == 1  # local, two seeds
+    finished.finish("--cores", "2")
+    assert len(finished.metrics()) == len(before) + 2
+
+
+def test_a_removed_method_trains_nothing(finished):
+    finished.change(lambda study: study["experiments"]["outages"]["methods"].remove("sfg"))
+    planned = finished.planned()
+    assert "train" not in planned
+    assert planned["index"] == 1
+
+
+def test_editing_one_rule_retrains_its_runs_and_a_comment_retrains_nothing(finished):
+    rule = finished.root / "workflow" / "outagefl" / "rules" / "gossip" / "sfg.py"
+    source = rule.read_text()
+    rule.write_text("# A remark.\n" + source)
+    assert finished.planned() == {}
+    rule.write_text(source + "\nUNUSED = 1\n")
+    assert finished.planned()["train"] == 1  # sfg, two seeds
+
+
+def test_a_deleted_run_is_trained_again(finished):
+    before = finished.metrics()
+    run = next(iter(before))
+    subprocess.run(["rm", "-r", finished.root / "results" / run], check=True)
+    assert finished.planned()["train"] == 1
+    finished.finish("--cores", "2")
+    assert finished.metrics() == before
+    assert finished.planned() == {}
+
+
+def test_a_single_run_is_a_target(project):
+    planned = project.finish("-n", "--quiet", "rules")
+    assert planned is not None
+    jobs = project.root / "results"
+    project.finish("--cores", "2", "results/tiny/sfg/outages/runs.csv")
+    run = next(iter(pd.read_csv(jobs / "tiny/sfg/outages/runs.csv")["run"]))
+    target = f"results/{run}/metrics.parquet"
+    subprocess.run(["rm", "-r", project.root / "results" / run], check=True)
+    project.finish("--cores", "2", target)
+    assert (project.root / target).is_file()
+
+
+def trained(project: Project) -> int:
+    return len(list((project.root / "results" / "runs" / "sfg").glob("[!.]*")))
+
+
+def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
+    """SIGKILL of everything at once, three times at different points, then one call that finishes."""
+    for runs in (0, 1, 4):
+        process = project.start("--cores", "2")
+        wait_for(
+            lambda n=runs: (
+                process.poll() is not None or ((project.root / "results/runs").is_dir() and trained(project) >= n)
+            )
+        )
+        kill_group(process)
+    project.finish("--cores", "2")
+    assert project.metrics() == finished.metrics()
+    assert project.planned() == {}
+    litter = [p for p in (project.root / "results").rglob(".tmp-*") if p.parent.name != "runs"]
+    assert project.finish("-n")
+    assert all(not (p / "run.json").exists() for p in litter)
+
+
+def test_snakemake_alone_killed_while_its_jobs_go_on(finished, project):
+    process = project.start("--cores", "2")
+    wait_for(lambda: (project.root / "results/runs").is_dir())
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    project.finish("--cores", "2")
+    assert project.metrics() == finished.metrics()
+
+
+def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, project):
+    process = project.start("--cores", "2")
+
+    def training():
+        children = subprocess.run(
+            ["pgrep", "-g", str(process.pid), "-f", "train.py"], capture_output=True, text=True, check=False
+        ).stdout.split()
+        return children
+
+    wait_for(training)
+    for child in training():
+        try:
+            os.kill(int(child), signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    assert process.wait(120) != 0
+    project.finish("--cores", "2")
+    assert project.metrics() == finished.metrics()
+
+
+def test_a_second_snakemake_in_the_same_folder_is_told_who_is_at_work(project):
+    process = project.start("--cores", "1")
+    wait_for((project.root / "results" / ".workflow.lock").exists)
+    wait_for(lambda: (project.root / "results" / ".workflow.lock").read_text())
+    message = project.fail("--cores", "1")
+    assert f"in use by process {process.pid}" in message
+    assert project.planned()  # looking is always allowed
+    kill_group(process)
+
+
+@pytest.mark.parametrize("target", ["comparison.html", "figures/self_weight.png"])
+def test_one_file_is_a_target(project, target):
+    project.finish("--cores", "2", f"results/tiny/sfg/outages/{target}")
+    assert (project.root / "results/tiny/sfg/outages" / target).stat().st_size > 0

@@ -1,0 +1,127 @@
+"""The published claims beside our results, with a verdict for each (see ``verdicts`` for the rule).
+
+The registry ``config/claims.yaml`` maps a claim's id to: study, source (where it is published), text, experiment (null
+for a worked example), statistic (kind and parameters, see ``estimates`` and ``worked_examples``), published, unit, and
+where needed tolerance and note. The family of the Holm correction is all claims of one study that are tested at this
+scale; the tests of equivalence form a second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from outagefl.analysis import estimates, worked_examples
+from outagefl.analysis.estimates import Estimate
+from outagefl.analysis.statistics import holm
+from outagefl.analysis.tables import DASH, NO_BREAK
+from outagefl.analysis.verdicts import NOT_RUN, judge, judge_example
+from outagefl.config import check, read_yaml
+from outagefl.errors import ConfigError
+
+Claims = dict[str, dict[str, Any]]
+
+COLUMNS = ["id", "study", "text", "source", "published", "unit", "ours", "low", "high", "n", "p", "p_equivalence"]
+COLUMNS += ["verdict", "scale", "note"]
+
+
+def read_claims(path: Path) -> Claims:
+    """The claim registry; ConfigError naming the claim and key that cannot be used."""
+    claims = read_yaml(path)
+    check(claims, "claims", str(path))
+    return claims
+
+
+def evaluate(
+    claims: Mapping[str, Mapping[str, Any]],
+    experiments: Iterable[pd.DataFrame],
+    margins: Mapping[str, float],
+    scale: str,
+    notes: Mapping[str, str],
+) -> pd.DataFrame:
+    """One row per claim, in the registry's order.
+
+    ``experiments``: the scores (``results.scores``) of every experiment of the scale; ``margins``: study → equivalence
+    margin in the scores' unit; ``notes``: "study/experiment" → what a reader must know of its data.
+
+    Columns: id, study, text, source, published, unit, ours, low, high (95 % interval), n (pairs), p (Holm-corrected),
+    p_equivalence (Holm-corrected), verdict, scale, note.
+    Raises ConfigError for a claim without a statistic whose experiment is run at this scale.
+    """
+    by_name = {(frame["study"].iloc[0], frame["experiment"].iloc[0]): frame for frame in experiments}
+    rows = []
+    for name, claim in claims.items():
+        study, experiment = claim["study"], claim["experiment"]
+        runs = by_name.get((study, experiment))
+        estimate, gap = _estimate(name, claim, runs, margins.get(study, np.nan))
+        data = notes.get(f"{study}/{experiment}") if runs is not None else None
+        remarks = [estimate.note if estimate else gap, data, claim.get("note")]
+        ours = asdict(estimate) if estimate else {"ours": np.nan, "n": 0}
+        told = {key: claim.get(key) for key in ("study", "text", "source", "published", "unit", "tolerance")}
+        rows.append({"id": name, **told, **ours, "scale": scale, "note": "; ".join(filter(None, remarks))})
+    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "null", "tolerance"])
+    for column in ("p", "p_equivalence"):
+        table[column] = table.groupby("study")[column].transform(holm)
+    table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
+    return table[COLUMNS]
+
+
+def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
+    """The frame of text to be shown to readers, one row per claim, from what ``evaluate`` returns."""
+    rows = [
+        {
+            "claim": f"{row['text']} ({row['source']})",
+            "published": _quantity(row["published"], row["unit"]),
+            "ours": _quantity(row["ours"], row["unit"]),
+            "95 % interval": DASH
+            if pd.isna(row["low"])
+            else f"{_number(row['low'])}{NO_BREAK}…{NO_BREAK}{_number(row['high'])}",
+            "pairs": row["n"] or DASH,
+            "p (Holm)": DASH if pd.isna(row["p"]) else "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
+            "verdict": row["verdict"],
+            "note": row["note"],
+        }
+        for row in evaluated.to_dict("records")
+    ]
+    return pd.DataFrame(rows, index=evaluated["id"].to_list())
+
+
+def _estimate(
+    name: str, claim: Mapping[str, Any], runs: pd.DataFrame | None, margin: float
+) -> tuple[Estimate | None, str]:
+    """The claim's estimate, or None and why there is none beyond its experiment not being run."""
+    statistic = dict(claim.get("statistic") or {})
+    kind = statistic.pop("kind", None)
+    if claim["experiment"] is None:
+        return worked_examples.KINDS[kind](**statistic), ""
+    if runs is None:
+        return None, ""
+    if kind is None:
+        where = f"{claim['study']}/{claim['experiment']}"
+        raise ConfigError(f"claims: {name}: {where} is run at this scale, so the claim needs a statistic")
+    needed = [*statistic.get("methods", [statistic.get("method")]), statistic["baseline"]]
+    if absent := [method for method in needed if method not in set(runs["method"])]:
+        return None, f"{absent[0]} is not among the methods of {claim['experiment']} at this scale"
+    return estimates.KINDS[kind](runs, margin, **statistic), ""
+
+
+def _verdict(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["ours"]):
+        return NOT_RUN
+    if pd.notna(row["tolerance"]):
+        return judge_example(row["published"], row["ours"], row["tolerance"])
+    published, ours, low, high = (row[key] - row["null"] for key in ("published", "ours", "low", "high"))
+    return judge(published, ours, low, high, p=row["p"], p_equivalence=row["p_equivalence"])
+
+
+def _number(value: float) -> str:
+    return f"{value:#.3g}".rstrip(".").replace("-", "−")
+
+
+def _quantity(value: float, unit: str) -> str:
+    return DASH if pd.isna(value) else f"{_number(value)}{NO_BREAK}{unit}"

@@ -1,0 +1,23 @@
+"""Figure: mean personalized accuracy over the rounds, one panel per setting, mean over seeds with a 95 % band."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from outagefl.analysis import curves, style
+from outagefl.analysis.results import collect, metrics
+
+
+def draw(index: pd.DataFrame, root: Path) -> Figure:
+    """Draw the runs of an index (``results.read_index``) that lie below the results root.
+
+    The accuracy of a run is the mean over all clients, online or not, each on its own test split. The band is the t
+    interval over seeds; a single seed has none.
+    """
+    accuracy = collect(index, root, lambda folder: metrics(folder, ["accuracy"], mean=True))
+    with style.theme():
+        figure, _ = curves.draw_panels(accuracy, index, "round", "round", "mean personalized accuracy (%)")
+    return figure

@@ -1,0 +1,41 @@
+"""The verdict on a claim: one rule for all, fixed before any result was seen.
+
+With "significant" meaning a Holm-corrected p-value below 0.05, the first line that applies:
+
+- ``reproduced``: significant, in the published direction, and the published value is not beyond the interval's far
+  end: it lies inside, or ours exceeds it.
+- ``direction only``: significant in the published direction, but the published value is beyond our interval.
+- ``not reproduced``: significant in the opposite direction, or equivalent to no effect (TOST within the margin,
+  corrected p below 0.05).
+- ``unresolved``: anything else; the data do not decide.
+
+A worked example has no sampling error: it is reproduced when it agrees within the tolerance, else not.
+A claim whose experiment is not part of the scale is ``not run at this scale``.
+"""
+
+from __future__ import annotations
+
+ALPHA = 0.05
+
+REPRODUCED = "reproduced"
+DIRECTION_ONLY = "direction only"
+NOT_REPRODUCED = "not reproduced"
+UNRESOLVED = "unresolved"
+NOT_RUN = "not run at this scale"
+
+
+def judge(published: float, ours: float, low: float, high: float, *, p: float, p_equivalence: float) -> str:
+    """The verdict on an effect; all values relative to no effect = 0, p-values corrected, NaN where not defined."""
+    direction = 1 if published > 0 else -1
+    far_end = high if direction > 0 else low
+    significant, same = p < ALPHA, ours * direction > 0
+    if significant and same:
+        return REPRODUCED if published * direction <= far_end * direction else DIRECTION_ONLY
+    if significant or p_equivalence < ALPHA:
+        return NOT_REPRODUCED
+    return UNRESOLVED
+
+
+def judge_example(published: float, ours: float, tolerance: float) -> str:
+    """The verdict on a worked example."""
+    return REPRODUCED if abs(ours - published) <= tolerance else NOT_REPRODUCED

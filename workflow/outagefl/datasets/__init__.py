@@ -1,0 +1,1 @@
+"""Raw files → uniform arrays: one module per data set with a function ``prepare``, and what they share."""

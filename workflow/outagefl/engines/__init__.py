@@ -1,0 +1,1 @@
+"""Engines: who trains, who talks and when."""

@@ -1,0 +1,73 @@
+"""Files that appear complete or not at all, and their checksums."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(target: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside ``target``; on success it is renamed to ``target``, on an error it is removed.
+
+    The body may create a file or a folder at the yielded path (its suffix equals that of ``target``). An existing
+    target file is replaced; a target folder that holds anything wins over the new one, since names stand for content.
+    """
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".tmp-", dir=target.parent))
+    try:
+        new = scratch / target.name
+        yield new
+        try:
+            os.replace(new, target)
+        except OSError:
+            if not (new.is_dir() and target.is_dir()):
+                raise
+    finally:
+        shutil.rmtree(scratch)
+
+
+@contextmanager
+def locked(path: Path | str, *, wait: bool = True) -> Iterator[None]:
+    """Hold an exclusive lock named by a file; the kernel releases it when the process ends, however it ends.
+
+    Raises BlockingIOError when ``wait`` is false and another process holds it. The file is removed on release.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        stream = open(path, "a+")  # noqa: SIM115 (held until the lock is released)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
+                break  # not a file that its holder removed while this process waited
+        except BaseException:
+            stream.close()
+            raise
+        stream.close()
+    try:
+        yield
+    finally:
+        path.unlink()
+        stream.close()
+
+
+def write_json(path: Path | str, content: Any) -> None:
+    """Write ``content`` as indented JSON, atomically."""
+    with replacing(path) as new:
+        new.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def checksum(path: Path | str, algorithm: str = "sha256") -> str:
+    """The hex digest of a file's content."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, algorithm).hexdigest()

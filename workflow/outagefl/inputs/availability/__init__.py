@@ -1,0 +1,1 @@
+"""Availability models: one module a kind, with ``matrix(rounds, clients, rng, *, options)``."""

@@ -1,0 +1,1 @@
+"""Partitions: one module a kind, with ``split(y_train, y_test, clients, rng, *, options)``."""

@@ -1,0 +1,1 @@
+"""Topologies: one module a kind, with ``edges(clients, rng, *, options)``."""

@@ -1,0 +1,1 @@
+"""The networks of the papers, one module per kind."""

@@ -1,0 +1,1 @@
+"""Rules of synchronous gossip: how much every online client trusts each candidate in its neighbourhood."""

@@ -1,0 +1,1 @@
+"""Run specs, their plan, their execution and what is recorded about them."""

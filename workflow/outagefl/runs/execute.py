@@ -1,0 +1,51 @@
+"""Execute one run: read its inputs, run its engine, return its metrics.
+
+The metrics of every study share one tidy schema, a row per value (``metrics.parquet``):
+
+======== ======== ==========================================================================
+column   type     meaning
+======== ======== ==========================================================================
+round    int32    round or evaluation, from 1
+time     float64  virtual seconds; equals the round in synchronous engines
+client   int32    the client's number, or −1 for the mean over clients
+metric   string   ``accuracy`` (fraction), ``loss`` (nats), ``online`` (0 or 1), ``lag`` and ``age`` (rounds), …
+value    float64
+======== ======== ==========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from outagefl import components
+from outagefl.datasets import arrays
+from outagefl.inputs import availabilities, graphs, partitions
+
+
+def execute(
+    spec: Mapping[str, Any], inputs: Mapping[str, Path], device: str, report: Callable[[int, float], None]
+) -> pd.DataFrame:
+    """Train and measure one run; ``report(round, mean accuracy)`` is called at every evaluation.
+
+    One thread computes: the order of float additions, and so every bit of the result, is then independent of the
+    machine's load and number of cores. Cores are used by running jobs side by side.
+    """
+    torch.set_num_threads(1)
+    torch.backends.cudnn.deterministic = True
+    run, _ = components.load("engine", {"kind": spec["engine"]})
+    metrics: pd.DataFrame = run(
+        spec,
+        arrays.load(inputs["dataset"]),
+        partitions.load(inputs["partition"]),
+        graphs.load(inputs["topology"])[0],
+        availabilities.load(inputs["availability"]),
+        device=device,
+        report=report,
+    )
+    return metrics

@@ -1,0 +1,103 @@
+"""Experiments → members: the product of factors, methods and seeds as fully resolved run specs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from outagefl import components
+from outagefl.config import check, merge
+from outagefl.errors import ConfigError, unknown
+
+# field of a spec → family of components it takes
+FAMILY = {name: name for name in ("dataset", "partition", "topology", "availability", "model")} | {
+    "rule": "gossip rule"
+}
+
+
+@dataclass(frozen=True)
+class Member:
+    """One run's place in an experiment: the factor levels it stands for, its method and seed, and its spec."""
+
+    factors: dict[str, str]
+    method: str
+    seed: int
+    spec: dict[str, Any]
+
+
+def seeds_of(seeds: int | list[int]) -> list[int]:
+    """``3`` means the seeds 0, 1, 2; a list stands for itself."""
+    return list(range(seeds)) if isinstance(seeds, int) else seeds
+
+
+def _component(value: Any, field: str, named: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A component given by its short name, by its kind alone or in full, checked."""
+    if isinstance(value, str):
+        kinds = components.signatures(FAMILY[field])
+        if value not in named and value not in kinds:
+            raise ConfigError(f"{where}: {unknown(field, value, [*named, *kinds])}")
+        value = named.get(value, {"kind": value})
+    components.check(FAMILY[field], value, where)
+    return dict(value)
+
+
+def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:
+    """Set a dotted key such as ``partition.alpha`` that the setting already has."""
+    *parents, last = key.split(".")
+    for part in parents:
+        setting = setting.get(part, {}) if isinstance(setting, dict) else {}
+    if not isinstance(setting, dict) or last not in setting:
+        valid = setting if isinstance(setting, dict) else ()
+        raise ConfigError(f"{where}: {unknown('factor', key, ['.'.join([*parents, name]) for name in valid])}")
+    setting[last] = deepcopy(value)
+
+
+def _label(value: Any) -> str:
+    """What stands for a factor's level in tables and file names."""
+    if isinstance(value, Mapping):
+        return " ".join(str(part) for part in value.values())
+    return str(value)
+
+
+def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterator[Member]:
+    """The members of one experiment, factors slowest, seeds fastest; ConfigError for names that do not exist."""
+    declared = settings["experiments"][experiment]
+    where = f"studies.{study}.experiments.{experiment}"
+    base = merge(settings["setting"], declared.get("setting", {}))
+    factors = declared.get("factors", {})
+    methods = settings["methods"]
+    for method in declared["methods"]:
+        if method not in methods:
+            raise ConfigError(f"{where}.methods: {unknown('method', method, methods)}")
+    seeds = seeds_of(declared.get("seeds", settings["seeds"]))
+    for levels in product(*factors.values()):
+        setting = deepcopy(base)
+        for key, level in zip(factors, levels, strict=True):
+            _assign(setting, key, level, f"{where}.factors")
+        labels = {key: _label(level) for key, level in zip(factors, levels, strict=True)}
+        for method in declared["methods"]:
+            spec = resolve(study, settings, merge(setting, methods[method]), f"{where}, method {method}")
+            for seed in seeds:
+                yield Member(labels, method, seed, {**spec, "seed": seed})
+
+
+def resolve(study: str, settings: Mapping[str, Any], setting: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A spec without its seed: every component in full, every value checked against ``run.schema.yaml``."""
+    spec: dict[str, Any] = {"study": study, "engine": settings["engine"]}
+    if spec["engine"] not in (engines := components.signatures("engine")):
+        raise ConfigError(f"studies.{study}.engine: {unknown('engine', spec['engine'], engines)}")
+    for field, value in setting.items():
+        if field in FAMILY:
+            value = _component(value, field, settings.get("named", {}).get(field, {}), f"{where}: {field}")
+        spec[field] = value
+    check({**spec, "seed": 0}, "run", where)
+    return spec
+
+
+def canonical(content: Any) -> str:
+    """The same text for the same content, whatever the order of its keys."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,104 @@
+"""From the plan to jobs: what is missing, in which batches, and which experiments must be indexed anew.
+
+Runs are not declared as outputs of a rule, so that no workflow engine can delete them. Only the main process decides on
+batches; it writes each one to ``.jobs/<job>.json``, from which the job itself (perhaps on another machine) reads it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from outagefl.errors import DataError
+from outagefl.files import write_json
+from outagefl.runs.plan import Experiment, Plan, Run, batches, short_hash
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """Batches of missing runs by job, and the other way round; experiments whose index is missing or out of date."""
+
+    runs: dict[str, list[str]]
+    of: dict[str, str]
+    stale: list[str]
+
+
+def job_file(root: Path, job: str) -> Path:
+    """Where the runs of a job are written down."""
+    return root / ".jobs" / f"{job}.json"
+
+
+def marker(root: Path, job: str) -> Path:
+    """What a finished job leaves until its experiments are indexed."""
+    return root / ".jobs" / f"{job}.done"
+
+
+def _job_name(root: Path, plan: Plan, batch: list[str]) -> str:
+    """A name no earlier job left a marker under (it would be taken as done, though its runs are gone)."""
+    spec = plan.runs[batch[0]].spec
+    for attempt in count():
+        name = f"{spec['study']}-{spec['availability']['kind']}-{short_hash([attempt, *batch])}"
+        if not marker(root, name).exists():
+            return name
+    raise AssertionError("unreachable")
+
+
+def index_rows(experiment: Experiment) -> list[dict[str, Any]]:
+    """The rows of an experiment's ``runs.csv``, without checksums."""
+    return [
+        {
+            "study": experiment.study,
+            "experiment": experiment.name,
+            **member.factors,
+            "method": member.method,
+            "seed": str(member.seed),
+            "run": run,
+        }
+        for run, member in experiment.members
+    ]
+
+
+def _is_stale(index: Path, rows: list[dict[str, Any]], missing: set[str]) -> bool:
+    if not index.exists() or any(row["run"] in missing for row in rows):
+        return True
+    with index.open(newline="") as stream:
+        found = [{key: value for key, value in row.items() if key != "checksum"} for row in csv.DictReader(stream)]
+    return found != rows
+
+
+def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
+    """Compare the plan with what exists below ``root``, the results folder."""
+    missing = [path for path in plan.runs if not (root / path).is_dir()]
+    runs = {_job_name(root, plan, batch): batch for batch in batches(plan.runs, missing, runs_per_job)}
+    of = {path: job for job, batch in runs.items() for path in batch}
+    stale = [
+        name
+        for name, experiment in plan.experiments.items()
+        if _is_stale(root / scale / name / "runs.csv", index_rows(experiment), set(of))
+    ]
+    return Jobs(runs, of, stale)
+
+
+def write_jobs(plan: Plan, jobs: Jobs, root: Path) -> None:
+    """Write down the runs of every job, atomically."""
+    for job, batch in jobs.runs.items():
+        write_json(job_file(root, job), {path: asdict(plan.runs[path]) for path in batch})
+
+
+def read_job(root: Path, job: str) -> dict[str, Run]:
+    """The runs of a job by path; DataError when nothing was planned under that name."""
+    path = job_file(root, job)
+    try:
+        return {run: Run(**content) for run, content in json.loads(path.read_text()).items()}
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such job was planned; start Snakemake again") from None
+
+
+def forget_jobs(root: Path) -> None:
+    """Remove what finished jobs left; called when the whole workflow has succeeded."""
+    for path in (root / ".jobs").glob("*.*"):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,182 @@
+"""The plan: which runs and inputs a configuration asks for, each under an address made from all that can change it.
+
+A run's address is a hash of its spec, the code it uses and the addresses of its inputs; an input's address likewise, down
+to the checksum of the source its data come from. What exists under its address is therefore never out of date.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from outagefl import components
+from outagefl.errors import ConfigError, unknown
+from outagefl.fingerprint import closure
+from outagefl.runs.expand import Member, canonical, members
+from outagefl.sources.catalog import Source
+
+
+@dataclass(frozen=True)
+class InputKind:
+    """How one kind of input is made: by ``create`` of a module, from these fields of the spec; suffix of its file."""
+
+    module: str
+    fields: tuple[str, ...]
+    suffix: str
+
+
+INPUTS = {
+    "dataset": InputKind("outagefl.datasets.arrays", (), ""),
+    "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz"),
+    "topology": InputKind("outagefl.inputs.graphs", ("clients", "seed"), ".npz"),
+    "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
+}
+FORMAT = 1  # raise it when the layout of result files changes
+
+
+@dataclass(frozen=True)
+class Input:
+    """Something that runs share: a prepared data set, a partition, a graph or an availability matrix."""
+
+    what: str
+    spec: dict[str, Any]
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run; ``inputs`` maps what it needs to paths below the results folder."""
+
+    spec: dict[str, Any]
+    inputs: dict[str, str]
+
+    @property
+    def setting(self) -> str:
+        """Hash of all but the method's rule and the seed: what the runs of one batch have in common."""
+        return short_hash({key: value for key, value in self.spec.items() if key not in ("rule", "seed")})
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A set of runs and how they are compared."""
+
+    study: str
+    name: str
+    title: str
+    analysis: dict[str, Any]
+    members: list[tuple[str, Member]] = field(default_factory=list)  # path of a run, what it stands for here
+
+
+@dataclass
+class Plan:
+    """Runs and inputs by path below the results folder, experiments by ``<study>/<experiment>``."""
+
+    runs: dict[str, Run] = field(default_factory=dict)
+    inputs: dict[str, Input] = field(default_factory=dict)
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+
+
+def short_hash(content: Any) -> str:
+    """Eight hex digits that stand for any JSON content."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()[:8]
+
+
+@cache
+def _code(*modules: str) -> dict[str, str]:
+    return closure(modules)
+
+
+def _slug(*parts: Any) -> str:
+    """A readable part of a path; the hash beside it tells apart what the slug does not."""
+    return "-".join(str(part).replace("/", "_").replace(" ", "_") for part in parts)
+
+
+def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the modules a run uses: its engine, model and rule, and what they and the runner import."""
+    return _code(
+        "outagefl.runs.execute",
+        components.module_name("engine", spec["engine"]),
+        components.module_name("model", spec["model"]["kind"]),
+        components.module_name("gossip rule", spec["rule"]["kind"]),
+    )
+
+
+def run_path(run: Run) -> str:
+    """Where a run lives below the results folder, e.g. ``runs/sfg/sfg_cut-digits-markov-s3-1a2b3c4d``."""
+    spec = run.spec
+    slug = _slug(spec["rule"]["kind"], spec["dataset"]["kind"], spec["availability"]["kind"], f"s{spec['seed']}")
+    address = short_hash({"format": FORMAT, "spec": spec, "code": run_code(spec), "inputs": run.inputs})
+    return f"runs/{spec['study']}/{slug}-{address}"
+
+
+def _input_path(made: Input, source: str) -> str:
+    kind = INPUTS[made.what]
+    settings = made.spec[made.what]
+    code = _code(kind.module, components.module_name(made.what, settings["kind"]))
+    address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": source})
+    slug = _slug(*settings.values(), *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
+    return f"inputs/{made.what}/{slug}-{address}{kind.suffix}"
+
+
+def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mapping[str, Any], *needs: str) -> str:
+    made = Input(what, {what: spec[what], **{key: spec[key] for key in INPUTS[what].fields}}, needs)
+    source = ""
+    if what == "dataset":
+        kind = spec["dataset"]["kind"]
+        if kind not in catalog:
+            raise ConfigError(f"config/sources.yaml: {unknown('source', kind, catalog)}")
+        plan.sources[kind] = catalog[kind]
+        source = catalog[kind].identity
+    path = _input_path(made, source)
+    plan.inputs[path] = made
+    return path
+
+
+def _add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
+    """Plan a run and what it needs; returns the run's path."""
+    dataset = _add_input(plan, catalog, "dataset", spec)
+    inputs = {
+        "dataset": dataset,
+        "partition": _add_input(plan, catalog, "partition", spec, dataset),
+        "topology": _add_input(plan, catalog, "topology", spec),
+        "availability": _add_input(plan, catalog, "availability", spec),
+    }
+    run = Run(spec, inputs)
+    path = run_path(run)
+    plan.runs.setdefault(path, run)
+    return path
+
+
+def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
+    """Plan all experiments of a resolved configuration (``outagefl.config.load``)."""
+    plan = Plan()
+    for study, settings in config["study_settings"].items():
+        for name, declared in settings["experiments"].items():
+            analysis = {**settings["analysis"], **declared.get("analysis", {})}
+            if analysis["baseline"] not in declared["methods"]:
+                where = f"studies.{study}.experiments.{name}.methods"
+                raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
+            experiment = Experiment(study, name, declared["title"], analysis)
+            for member in members(study, settings, name):
+                experiment.members.append((_add_run(plan, catalog, member.spec), member))
+            plan.experiments[f"{study}/{name}"] = experiment
+    return plan
+
+
+def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
+    """Make one input; ``needs`` is the source of a data set or the data set of a partition."""
+    import_module(INPUTS[what].module).create(spec, needs, target)
+
+
+def batches(runs: Mapping[str, Run], missing: Iterable[str], size: int) -> list[list[str]]:
+    """Missing runs grouped into jobs of at most ``size`` runs of one setting."""
+    by_setting: dict[str, list[str]] = {}
+    for path in missing:
+        by_setting.setdefault(runs[path].setting, []).append(path)
+    return [group[start : start + size] for group in by_setting.values() for start in range(0, len(group), size)]

@@ -1,0 +1,1 @@
+"""Get files from elsewhere and read them without trusting them: downloads, archives, pickles."""

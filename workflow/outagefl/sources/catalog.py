@@ -1,0 +1,71 @@
+"""The catalog of sources: where every data set comes from and what its bytes must be, ``config/sources.yaml``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from outagefl.config import check, read_yaml
+from outagefl.errors import ConfigError, DataError, unknown
+from outagefl.files import checksum, write_json
+
+CACHE = Path("results/.cache/checksums.json")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source: bundled with a package, downloaded to ``resources/<name>/``, or taken from a local path."""
+
+    name: str
+    entry: dict[str, Any]
+    local: Path | None = None
+
+    @property
+    def download(self) -> dict[str, Any] | None:
+        """The file to download (name, urls, bytes, checksum); None when nothing needs the network."""
+        return None if self.local or self.entry.get("bundled") else self.entry["files"][0]
+
+    @property
+    def path(self) -> Path | None:
+        """What preparation reads; None for a bundled source."""
+        if self.download:
+            return Path("resources", self.name, self.download["name"])
+        return self.local
+
+    @cached_property
+    def identity(self) -> str:
+        """A text that changes with the bytes of the source."""
+        if self.local:
+            return f"sha256:{_local_checksum(self.local)}"
+        return self.download["checksum"] if self.download else "bundled"
+
+
+def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
+    """Read the catalog; ``local`` maps names of sources to paths used in place of a download."""
+    entries = read_yaml(file)
+    check(entries, "sources", str(file))
+    for name in local:
+        if name not in entries:
+            raise ConfigError(f"config: local: {unknown('source', name, entries)}")
+    return {name: Source(name, entry, Path(local[name]) if name in local else None) for name, entry in entries.items()}
+
+
+def _local_checksum(path: Path) -> str:
+    """SHA-256 of a local file, or of a folder's names and contents; remembered while sizes and times stay the same."""
+    if not path.exists():
+        raise DataError(f"config: local: {path}: no such file or folder; expected an archive or folder of images")
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    stats = [(str(p.relative_to(path)), p.stat()) for p in files]
+    stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
+    known: dict[str, list[str]] = json.loads(CACHE.read_text()) if CACHE.exists() else {}
+    key = str(path.resolve())
+    if known.get(key, [""])[0] != stamp:
+        contents = repr([(name, checksum(file)) for (name, _), file in zip(stats, files, strict=True)])
+        known[key] = [stamp, hashlib.sha256(contents.encode()).hexdigest() if path.is_dir() else checksum(path)]
+        write_json(CACHE, known)
+    return known[key][1]

@@ -1,0 +1,85 @@
+# Analysis: compare runs in pairs, lay out tables, hold the published claims against them, say what was run.
+# Needs <experiment>/runs.csv and the runs it names; makes tables, claims, runs.csv and config.yaml in results/<scale>/.
+
+
+rule comparisons:
+    input:
+        f"results/{SCALE}/{{experiment}}/runs.csv",
+    output:
+        comparisons=f"results/{SCALE}/{{experiment}}/comparisons.csv",
+        tex=f"results/{SCALE}/{{experiment}}/comparison.tex",
+        html=report(
+            f"results/{SCALE}/{{experiment}}/comparison.html",
+            caption="../../report/comparison.rst",
+            category="Tables",
+            labels={"experiment": "{experiment}", "table": "methods and outages"},
+        ),
+    log:
+        f"results/logs/comparisons/{SCALE}/{{experiment}}.log",
+    benchmark:
+        f"results/benchmarks/comparisons/{SCALE}/{{experiment}}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        title=lambda w: PLAN.experiments[w.experiment].title,
+        analysis=lambda w: PLAN.experiments[w.experiment].analysis,
+        code=code("comparisons.py"),
+    script:
+        "../scripts/comparisons.py"
+
+
+rule claims:
+    input:
+        indexes=expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
+        claims="config/claims.yaml",
+    output:
+        csv=f"results/{SCALE}/claims.csv",
+        html=report(
+            f"results/{SCALE}/claims.html",
+            caption="../../report/claims.rst",
+            category="Claims",
+            labels={"experiment": "all", "table": "published claims"},
+        ),
+    log:
+        f"results/logs/claims/{SCALE}.log",
+    benchmark:
+        f"results/benchmarks/claims/{SCALE}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        scale=SCALE,
+        analyses={name: experiment.analysis for name, experiment in PLAN.experiments.items()},
+        margins={
+            name: study["analysis"]["equivalence_margin"]
+            for name, study in SETTINGS["study_settings"].items()
+        },
+        code=code("claims.py"),
+    script:
+        "../scripts/claims.py"
+
+
+rule runs:
+    input:
+        expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
+    output:
+        f"results/{SCALE}/runs.csv",
+    log:
+        f"results/logs/runs/{SCALE}.log",
+    params:
+        code=code("runs.py"),
+    localrule: True
+    script:
+        "../scripts/runs.py"
+
+
+rule resolved_config:
+    output:
+        f"results/{SCALE}/config.yaml",
+    log:
+        f"results/logs/config/{SCALE}.log",
+    params:
+        settings=SETTINGS,
+        code=code("config.py"),
+    localrule: True
+    script:
+        "../scripts/config.py"

@@ -1,0 +1,64 @@
+# Shared by all rules: the resolved configuration, the plan made from it, and what of the plan is still missing.
+# Needs config/*; makes nothing. A mistake in the configuration ends here, in one line, before there is a DAG.
+import os
+import sys
+import time
+from pathlib import Path
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+sys.path.insert(0, str(WORKFLOW))
+os.environ["PYTHONPATH"] = str(WORKFLOW)  # for the scripts, here and in remote jobs, which read this file too
+
+from outagefl import config as configuration
+from outagefl.errors import OutageflError
+from outagefl.fingerprint import fingerprint
+from outagefl.runs import jobs
+from outagefl.runs.plan import make_plan
+from outagefl.sources.catalog import sources
+from outagefl.workspace import claim_workspace
+
+RESULTS = Path("results")
+SCALE = config["scale"]
+FIGURES = {  # figure → keys of the experiment's analysis that it takes
+    "accuracy_over_rounds": (),
+    "paired_differences": ("baseline", "tail"),
+    "self_weight": (),
+    "effective_lag": (),
+}
+
+try:
+    SETTINGS = configuration.load(config, Path("config"))
+    SOURCES = sources(Path("config/sources.yaml"), config.get("local", {}))
+    PLAN = make_plan(SETTINGS, SOURCES)
+except OutageflError as error:
+    sys.exit(f"outagefl: {error}")
+
+# Only the main process decides what to train; a remote job reads the decision from its job file.
+if workflow.is_main_process:
+    JOBS = jobs.plan_jobs(PLAN, RESULTS, SCALE, SETTINGS["runs_per_job"])
+else:
+    JOBS = jobs.Jobs({}, {}, [])
+
+
+def one_of(names):
+    """A wildcard constraint that matches these names only, or nothing."""
+    return "|".join(map(str, names)) or "(?!)"
+
+
+def code(script, *modules):
+    """The fingerprint of the code of a script and of modules it loads by name."""
+    return fingerprint(modules, [WORKFLOW / "scripts" / script])
+
+
+wildcard_constraints:
+    experiment=one_of(PLAN.experiments),
+    figure=one_of(FIGURES),
+
+
+onstart:
+    claim_workspace(RESULTS)
+    jobs.write_jobs(PLAN, JOBS, RESULTS)
+
+
+onsuccess:
+    jobs.forget_jobs(RESULTS)

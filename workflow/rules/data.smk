@@ -1,0 +1,49 @@
+# Data sets: download what the catalog names, turn it into uniform memory-mapped arrays.
+# Needs config/sources.yaml or a local path; makes resources/<source>/<file> and results/inputs/dataset/<name>/.
+DOWNLOADS = {str(source.path): name for name, source in PLAN.sources.items() if source.download}
+
+
+rule download:
+    output:
+        protected("resources/{source}/{file}"),
+    log:
+        "results/logs/download/{source}/{file}.log",
+    benchmark:
+        "results/benchmarks/download/{source}/{file}.tsv"
+    wildcard_constraints:
+        source=one_of(DOWNLOADS.values()),
+        file="[^/]+",
+    params:
+        source=lambda w: SOURCES[w.source].download,
+        offline=config.get("offline", False),
+    localrule: True
+    script:
+        "../scripts/download.py"
+
+
+def kind_of(name):
+    """The kind of data set that is prepared under this name."""
+    return PLAN.inputs[f"inputs/dataset/{name}"].spec["dataset"]["kind"]
+
+
+rule dataset:
+    input:
+        lambda w: ancient([str(path)]) if (path := SOURCES[kind_of(w.name)].path) else [],
+    output:
+        directory("results/inputs/dataset/{name}"),
+    log:
+        "results/logs/input/dataset/{name}.log",
+    benchmark:
+        "results/benchmarks/input/dataset/{name}.tsv"
+    conda:
+        "../../envs/train.yaml"
+    wildcard_constraints:
+        name="[^/]+",
+    params:
+        what="dataset",
+        spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    script:
+        "../scripts/input.py"

@@ -1,0 +1,32 @@
+# Figures, one job each, vector and pixels.
+# Needs <experiment>/runs.csv and the runs it names; makes <experiment>/figures/<figure>.{pdf,png}.
+
+
+def figure_options(wildcards):
+    """What a figure must know of the experiment beyond its runs."""
+    analysis = PLAN.experiments[wildcards.experiment].analysis
+    return {key: analysis[key] for key in FIGURES[wildcards.figure]}
+
+
+rule figure:
+    input:
+        f"results/{SCALE}/{{experiment}}/runs.csv",
+    output:
+        pdf=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.pdf",
+        png=report(
+            f"results/{SCALE}/{{experiment}}/figures/{{figure}}.png",
+            caption="../../report/{figure}.rst",
+            category="Figures",
+            labels={"experiment": "{experiment}", "figure": "{figure}"},
+        ),
+    log:
+        f"results/logs/figure/{SCALE}/{{experiment}}/{{figure}}.log",
+    benchmark:
+        f"results/benchmarks/figure/{SCALE}/{{experiment}}/{{figure}}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        options=figure_options,
+        code=lambda w: code("figure.py", f"outagefl.analysis.figures.{w.figure}"),
+    script:
+        "../scripts/figure.py"

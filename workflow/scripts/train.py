@@ -1,0 +1,11 @@
+"""Train the missing runs of one job."""
+
+from pathlib import Path
+
+from outagefl.runs.batch import train_missing
+from outagefl.runs.jobs import read_job
+from outagefl.scripting import logged
+
+with logged(snakemake.log[0]):
+    root = Path("results")
+    train_missing(read_job(root, snakemake.wildcards.job), root, snakemake.params.device)
