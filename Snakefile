@@ -25,7 +25,10 @@ rule all:
         f"results/{SCALE}/config.yaml",
         f"results/{SCALE}/runs.csv",
         f"results/{SCALE}/claims.html",
-        expand(f"results/{SCALE}/{{experiment}}/comparison.html", experiment=PLAN.experiments),
+        expand(
+            f"results/{SCALE}/{{experiment}}/comparison.html",
+            experiment=PLAN.experiments,
+        ),
         expand(
             f"results/{SCALE}/{{experiment}}/figures/{{figure}}.png",
             experiment=PLAN.experiments,

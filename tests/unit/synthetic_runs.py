@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from outagefl.engines.metrics import tidy
 from outagefl.files import checksum
 
 ROUNDS, CLIENTS, EVERY = 20, 4, 2
@@ -48,16 +49,12 @@ def metrics(final: float, online: np.ndarray) -> pd.DataFrame:
     age = np.zeros_like(online, dtype=float)
     for t in range(1, len(online)):
         age[t] = np.where(online[t - 1], 0, age[t - 1] + 1)
-    tables = []
-    for t in range(len(online)):
-        values = {"age": age[t], "lag": age[t] / 2, "self_weight": np.where(online[t], 1 / (1 + age[t]), np.nan)}
-        if (t + 1) % EVERY == 0:
-            values["accuracy"] = np.full(online.shape[1], final * min(1.0, 2 * (t + 1) / len(online)))
-        for metric, single in values.items():
-            known = np.flatnonzero(~np.isnan(single))
-            clients = [*known, -1] if len(known) else []
-            numbers = [*single[known], single[known].mean()] if len(known) else []
-            frame = pd.DataFrame({"round": t + 1, "time": float(t + 1), "client": clients, "metric": metric})
-            tables.append(frame.assign(value=numbers))
-    whole = pd.concat([table for table in tables if len(table)])
-    return whole.astype({"round": "int32", "client": "int32", "metric": "category", "value": "float64"})
+    rise = np.minimum(1.0, 2 * np.arange(1, len(online) + 1) / len(online))
+    evaluated = np.where(np.arange(1, len(online) + 1) % EVERY == 0, final * rise, np.nan)
+    values = {
+        "accuracy": np.repeat(evaluated[:, None], online.shape[1], axis=1),
+        "age": age,
+        "lag": age / 2,
+        "self_weight": np.where(online, 1 / (1 + age), np.nan),
+    }
+    return tidy(values, np.arange(1.0, len(online) + 1))

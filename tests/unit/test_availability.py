@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import availabilities
 from outagefl.inputs.availability import always, bernoulli, diurnal, markov, smartphone

@@ -109,3 +109,10 @@ def test_merge_replaces_components_and_lists_merges_the_rest_and_removes_nulls()
 @pytest.mark.parametrize("scale", sorted(p.stem for p in (CONFIG / "scales").glob("*.yaml")))
 def test_every_scale_can_be_planned(scale):
     assert plan_with(scale=scale).runs
+
+
+def test_a_mistake_in_what_no_experiment_uses_is_told_too():
+    with pytest.raises(ConfigError, match=r"studies\.sfg\.named\.topology\.spare: unknown option .* 'degre'"):
+        plan_with({"named": {"topology": {"spare": {"kind": "random_regular", "degre": 3}}}})
+    with pytest.raises(ConfigError, match=r"studies\.sfg\.methods\.spare: rule: unknown gossip rule 'sgf'"):
+        plan_with({"methods": {"spare": {"rule": {"kind": "sgf"}}}})

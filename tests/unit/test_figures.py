@@ -37,11 +37,21 @@ DRAW = {
 }
 
 
+@pytest.fixture(
+    scope="module", params=[(TWO, ONE, 1), (TWO, SIX[:2], 3), (EVERY, SIX, 2)], ids=["small", "two", "full"]
+)
+def experiment(request, tmp_path_factory):
+    """An experiment's index, results root and number of settings."""
+    methods, settings, seeds = request.param
+    root = tmp_path_factory.mktemp("results")
+    return read_index(write_runs(root, methods, settings=settings, seeds=seeds)), root, len(settings)
+
+
 @pytest.mark.parametrize("name", DRAW)
-@pytest.mark.parametrize(("methods", "settings", "seeds"), [(TWO, ONE, 1), (TWO, SIX[:2], 3), (EVERY, SIX, 2)])
-def test_nothing_is_cut_off_or_overlaps(tmp_path, name, methods, settings, seeds):
-    figure = DRAW[name](read_index(write_runs(tmp_path, methods, settings=settings, seeds=seeds)), tmp_path)
-    assert len(figure.axes) == len(settings)
+def test_nothing_is_cut_off_or_overlaps(experiment, name):
+    index, root, settings = experiment
+    figure = DRAW[name](index, root)
+    assert len(figure.axes) == settings
     canvas = FigureCanvasAgg(figure)
     with style.theme():
         canvas.draw()
@@ -173,6 +183,17 @@ def test_files_are_the_same_byte_for_byte(tmp_path, name):
     assert (tmp_path / "one" / "f.pdf").read_bytes().startswith(b"%PDF")
     assert b"CreationDate" not in (tmp_path / "one" / "f.pdf").read_bytes()
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["f.pdf", "f.png"]
+
+
+def test_a_note_on_the_data_is_written_inside_the_figure(tmp_path):
+    figure = accuracy_over_rounds.draw(read_index(write_runs(tmp_path, TWO)), tmp_path)
+    style.save(figure, tmp_path / "f.pdf", tmp_path / "f.png", note="images recompressed as JPEG, " * 8)
+    note = figure.get_suptitle()
+    assert note.startswith("Data: images recompressed")
+    box = figure.get_tightbbox(FigureCanvasAgg(figure).get_renderer())
+    assert box.x0 >= 0
+    assert box.x1 <= figure.get_figwidth()
+    assert box.y1 <= figure.get_figheight()
 
 
 def test_named_methods_never_look_alike():

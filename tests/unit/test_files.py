@@ -31,7 +31,10 @@ def test_a_folder_appears_whole_and_an_existing_one_wins(tmp_path):
 
 
 def hold(lock, seconds):
-    code = f"import time\nfrom outagefl.files import locked\nwith locked({str(lock)!r}):\n  print('held', flush=True)\n  time.sleep({seconds})"
+    code = (
+        "import time; from outagefl.files import locked\n"
+        f"with locked({str(lock)!r}): print('held', flush=True); time.sleep({seconds})"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": "workflow"}, text=True
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from outagefl.datasets import arrays
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import partitions

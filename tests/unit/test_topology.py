@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components
+
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import graphs
 from outagefl.inputs.topology import complete, erdos_renyi, random_regular, ring, watts_strogatz
-from scipy.sparse.csgraph import connected_components
 
 
 def generator(seed=0):

@@ -46,6 +46,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        root.mkdir(parents=True)
         for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
             source = REPOSITORY / name
             ignore = shutil.ignore_patterns("__pycache__")

@@ -54,7 +54,7 @@ def class_folders(folder):
     """Ten classes of CIFAR-like images, eight for training and two for testing each."""
     rng = np.random.default_rng(0)
     for split, count in (("train", 8), ("test", 2)):
-        for name in ("airplane automobile bird cat deer dog frog horse ship truck").split():
+        for name in ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]:
             place = folder / split / name
             place.mkdir(parents=True)
             for number in range(count):

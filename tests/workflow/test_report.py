@@ -1,22 +1,15 @@
 """The report opens in a browser with all its figures and tables, needs no network, and can be read."""
 
-import http.server
 import os
 import shutil
-import threading
-from functools import partial
 
 import pytest
 
 selenium = pytest.importorskip("selenium")
 from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,900"
-).split()
+FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync --window-size=1280,900""".split()  # noqa: SIM905
 
 
 @pytest.fixture

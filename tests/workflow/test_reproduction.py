@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import subprocess
+import sys
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -120,19 +122,17 @@ def test_a_single_run_is_a_target(project):
     assert (project.root / target).is_file()
 
 
-def trained(project: Project) -> int:
-    return len(list((project.root / "results" / "runs" / "sfg").glob("[!.]*")))
+def ended_or_trained(process: subprocess.Popen[str], project: Project, runs: int) -> bool:
+    started = list((project.root / "results" / ".jobs").glob("*"))
+    trained = list((project.root / "results" / "runs" / "sfg").glob("[!.]*"))
+    return process.poll() is not None or (bool(started) and len(trained) >= runs)
 
 
 def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
     """SIGKILL of everything at once, three times at different points, then one call that finishes."""
     for runs in (0, 1, 4):
         process = project.start("--cores", "2")
-        wait_for(
-            lambda n=runs: (
-                process.poll() is not None or ((project.root / "results/runs").is_dir() and trained(project) >= n)
-            )
-        )
+        wait_for(partial(ended_or_trained, process, project, runs))
         kill_group(process)
     project.finish("--cores", "2")
     assert project.metrics() == finished.metrics()
@@ -144,7 +144,7 @@ def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
 
 def test_snakemake_alone_killed_while_its_jobs_go_on(finished, project):
     process = project.start("--cores", "2")
-    wait_for(lambda: (project.root / "results/runs").is_dir())
+    wait_for((project.root / "results/runs").is_dir)
     process.send_signal(signal.SIGKILL)
     process.wait()
     project.finish("--cores", "2")
@@ -155,10 +155,9 @@ def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, 
     process = project.start("--cores", "2")
 
     def training():
-        children = subprocess.run(
+        return subprocess.run(
             ["pgrep", "-g", str(process.pid), "-f", "train.py"], capture_output=True, text=True, check=False
         ).stdout.split()
-        return children
 
     wait_for(training)
     for child in training():
@@ -174,7 +173,7 @@ def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, 
 def test_a_second_snakemake_in_the_same_folder_is_told_who_is_at_work(project):
     process = project.start("--cores", "1")
     wait_for((project.root / "results" / ".workflow.lock").exists)
-    wait_for(lambda: (project.root / "results" / ".workflow.lock").read_text())
+    wait_for((project.root / "results" / ".workflow.lock").read_text)
     message = project.fail("--cores", "1")
     assert f"in use by process {process.pid}" in message
     assert project.planned()  # looking is always allowed
@@ -185,3 +184,37 @@ def test_a_second_snakemake_in_the_same_folder_is_told_who_is_at_work(project):
 def test_one_file_is_a_target(project, target):
     project.finish("--cores", "2", f"results/tiny/sfg/outages/{target}")
     assert (project.root / "results/tiny/sfg/outages" / target).stat().st_size > 0
+
+
+def outagefl(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "outagefl", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(project.root / "workflow")}
+    return subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_run_from_its_spec_alone_gives_the_same_bits(finished):
+    run = next(iter(finished.metrics()))
+    done = outagefl(finished, "run", f"results/{run}/run.json", "--output", "again", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    again = finished.root / "again" / "run" / "metrics.parquet"
+    assert again.read_bytes() == (finished.root / "results" / run / "metrics.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda spec: spec["rule"].update(kind="sgf"), "unknown gossip rule 'sgf'"),
+        (lambda spec: spec.update(round=3), "unknown key 'round'; did you mean 'rounds'?"),
+        (lambda spec: spec.pop("clients"), "'clients' is a required property"),
+    ],
+)
+def test_a_bad_spec_is_one_clear_line(finished, edit, message):
+    run = next(iter(finished.metrics()))
+    record = json.loads((finished.root / "results" / run / "run.json").read_text())
+    edit(record["spec"])
+    (finished.root / "spec.json").write_text(json.dumps(record["spec"]))
+    done = outagefl(finished, "run", "spec.json", "--output", "again")
+    assert done.returncode == 1
+    assert done.stderr.startswith("outagefl: spec.json")
+    assert message in done.stderr
+    assert not (finished.root / "again").exists()

@@ -1,4 +1,4 @@
-"""Components found by name: a kind of rule, model, graph … is one module in its folder, read or imported only on demand.
+"""Components found by name: a kind of rule, model, graph … is one module in its folder, imported only on demand.
 
 A component's options are the keyword-only arguments of its function, so the signature is the one place that says what
 the configuration may hold. They are read from the syntax tree: nothing is imported to check a configuration.

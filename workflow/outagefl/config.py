@@ -1,8 +1,8 @@
 """Configuration: read the YAML files, check them against the schemas, lay the scale over the studies.
 
 The order of precedence, weakest first: ``config/studies/<study>.yaml``, ``config/scales/<scale>.yaml``, the key
-``overrides`` of ``config/config.yaml`` (or of Snakemake's ``--config`` and ``--configfile``). Mappings are merged key by
-key; lists and components (mappings with a ``kind``) are replaced whole; ``null`` removes a key.
+``overrides`` of ``config/config.yaml`` (or of Snakemake's ``--config`` and ``--configfile``). Mappings are merged key
+by key; lists and components (mappings with a ``kind``) are replaced whole; ``null`` removes a key.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _explain(error: ValidationError, where: str) -> str:
     key = ".".join(str(part) for part in error.absolute_path)
     place = f"{where}: {key}" if key else where
     schema = error.schema if isinstance(error.schema, Mapping) else {}
-    if error.validator == "additionalProperties":
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
         valid = schema.get("properties", {})
         return f"{place}: {unknown('key', next(name for name in error.instance if name not in valid), valid)}"
     if error.validator == "enum":

@@ -65,9 +65,11 @@ rule runs:
         f"results/{SCALE}/runs.csv",
     log:
         f"results/logs/runs/{SCALE}.log",
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
     params:
         code=code("runs.py"),
-    localrule: True
     script:
         "../scripts/runs.py"
 
@@ -77,9 +79,11 @@ rule resolved_config:
         f"results/{SCALE}/config.yaml",
     log:
         f"results/logs/config/{SCALE}.log",
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
     params:
         settings=SETTINGS,
         code=code("config.py"),
-    localrule: True
     script:
         "../scripts/config.py"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
-os.environ["PYTHONPATH"] = str(WORKFLOW)  # for the scripts, here and in remote jobs, which read this file too
+os.environ.update(
+    PYTHONPATH=str(WORKFLOW)
+)  # for the scripts, here and in remote jobs, which read this file too
 
 from outagefl import config as configuration
 from outagefl.errors import OutageflError
@@ -48,6 +50,24 @@ def one_of(names):
 def code(script, *modules):
     """The fingerprint of the code of a script and of modules it loads by name."""
     return fingerprint(modules, [WORKFLOW / "scripts" / script])
+
+
+def kind_of(name):
+    """The kind of data set that is prepared under this name."""
+    return PLAN.inputs[f"inputs/dataset/{name}"].spec["dataset"]["kind"]
+
+
+def inputs_of(job):
+    """What the runs of a job need: planned here, or read from the job's file in a remote job."""
+    planned = JOBS.runs.get(job)
+    runs = map(PLAN.runs.get, planned) if planned else jobs.read_job(RESULTS, job).values()
+    return sorted({f"results/{path}" for run in runs for path in run.inputs.values()})
+
+
+def figure_options(wildcards):
+    """What a figure must know of the experiment beyond its runs."""
+    analysis = PLAN.experiments[wildcards.experiment].analysis
+    return {key: analysis[key] for key in FIGURES[wildcards.figure]}
 
 
 wildcard_constraints:

@@ -13,37 +13,34 @@ rule download:
     wildcard_constraints:
         source=one_of(DOWNLOADS.values()),
         file="[^/]+",
+    localrule: True
+    conda:
+        "../../envs/train.yaml"
     params:
         source=lambda w: SOURCES[w.source].download,
         offline=config.get("offline", False),
-    localrule: True
     script:
         "../scripts/download.py"
 
 
-def kind_of(name):
-    """The kind of data set that is prepared under this name."""
-    return PLAN.inputs[f"inputs/dataset/{name}"].spec["dataset"]["kind"]
-
-
 rule dataset:
     input:
-        lambda w: ancient([str(path)]) if (path := SOURCES[kind_of(w.name)].path) else [],
+        lambda w: (ancient([str(path)]) if (path := SOURCES[kind_of(w.name)].path) else []),
     output:
         directory("results/inputs/dataset/{name}"),
     log:
         "results/logs/input/dataset/{name}.log",
     benchmark:
         "results/benchmarks/input/dataset/{name}.tsv"
-    conda:
-        "../../envs/train.yaml"
     wildcard_constraints:
         name="[^/]+",
-    params:
-        what="dataset",
-        spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,
+    conda:
+        "../../envs/train.yaml"
     resources:
         mem_mb=1500,
         runtime=30,
+    params:
+        what="dataset",
+        spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,
     script:
         "../scripts/input.py"

@@ -2,12 +2,6 @@
 # Needs <experiment>/runs.csv and the runs it names; makes <experiment>/figures/<figure>.{pdf,png}.
 
 
-def figure_options(wildcards):
-    """What a figure must know of the experiment beyond its runs."""
-    analysis = PLAN.experiments[wildcards.experiment].analysis
-    return {key: analysis[key] for key in FIGURES[wildcards.figure]}
-
-
 rule figure:
     input:
         f"results/{SCALE}/{{experiment}}/runs.csv",

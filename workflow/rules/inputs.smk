@@ -5,23 +5,25 @@
 
 rule input:
     input:
-        lambda w: ancient([f"results/{need}" for need in PLAN.inputs[f"inputs/{w.what}/{w.name}"].needs]),
+        lambda w: ancient(
+            [f"results/{need}" for need in PLAN.inputs[f"inputs/{w.what}/{w.name}"].needs]
+        ),
     output:
         "results/inputs/{what}/{name}",
     log:
         "results/logs/input/{what}/{name}.log",
     benchmark:
         "results/benchmarks/input/{what}/{name}.tsv"
-    conda:
-        "../../envs/train.yaml"
     wildcard_constraints:
         what="partition|topology|availability",
         name="[^/]+",
-    params:
-        what=lambda w: w.what,
-        spec=lambda w: PLAN.inputs[f"inputs/{w.what}/{w.name}"].spec,
+    conda:
+        "../../envs/train.yaml"
     resources:
         mem_mb=1000,
         runtime=10,
+    params:
+        what=lambda w: w.what,
+        spec=lambda w: PLAN.inputs[f"inputs/{w.what}/{w.name}"].spec,
     script:
         "../scripts/input.py"

@@ -2,16 +2,9 @@
 # Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them) and <experiment>/runs.csv.
 
 
-def runs_of(job):
-    """The runs of a job: planned here, or read from its file in a remote job."""
-    return {path: PLAN.runs[path] for path in JOBS.runs[job]} if job in JOBS.runs else jobs.read_job(RESULTS, job)
-
-
 rule train:
     input:
-        lambda w: ancient(
-            sorted({f"results/{path}" for run in runs_of(w.job).values() for path in run.inputs.values()})
-        ),
+        lambda w: ancient(inputs_of(w.job)),
     output:
         temp(touch("results/.jobs/{job}.done")),
     log:
@@ -20,12 +13,12 @@ rule train:
         "results/benchmarks/train/{job}.tsv"
     conda:
         "../../envs/train.yaml"
-    params:
-        device=config["device"],
     threads: 1
     resources:
         mem_mb=2000,
         runtime=240,
+    params:
+        device=config["device"],
     script:
         "../scripts/train.py"
 
@@ -58,9 +51,11 @@ rule index:
         f"results/logs/index/{SCALE}/{{experiment}}.log",
     wildcard_constraints:
         experiment=one_of(JOBS.stale),
+    localrule: True
+    conda:
+        "../../envs/train.yaml"
     params:
         rows=lambda w: jobs.index_rows(PLAN.experiments[w.experiment]),
         always=time.time_ns(),
-    localrule: True
     script:
         "../scripts/index.py"

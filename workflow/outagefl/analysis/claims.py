@@ -19,8 +19,8 @@ import pandas as pd
 from outagefl.analysis import estimates, worked_examples
 from outagefl.analysis.estimates import Estimate
 from outagefl.analysis.statistics import holm
-from outagefl.analysis.tables import DASH, NO_BREAK
 from outagefl.analysis.verdicts import NOT_RUN, judge, judge_example
+from outagefl.analysis.writers import DASH, NO_BREAK
 from outagefl.config import check, read_yaml
 from outagefl.errors import ConfigError
 
@@ -58,7 +58,7 @@ def evaluate(
     for name, claim in claims.items():
         study, experiment = claim["study"], claim["experiment"]
         runs = by_name.get((study, experiment))
-        estimate, gap = _estimate(name, claim, runs, margins.get(study, np.nan))
+        estimate, gap = _estimate(name, claim, runs, margins)
         data = notes.get(f"{study}/{experiment}") if runs is not None else None
         remarks = [estimate.note if estimate else gap, data, claim.get("note")]
         ours = asdict(estimate) if estimate else {"ours": np.nan, "n": 0}
@@ -78,9 +78,7 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
             "claim": f"{row['text']} ({row['source']})",
             "published": _quantity(row["published"], row["unit"]),
             "ours": _quantity(row["ours"], row["unit"]),
-            "95 % interval": DASH
-            if pd.isna(row["low"])
-            else f"{_number(row['low'])}{NO_BREAK}…{NO_BREAK}{_number(row['high'])}",
+            "95 % interval": _interval(row["low"], row["high"]),
             "pairs": row["n"] or DASH,
             "p (Holm)": DASH if pd.isna(row["p"]) else "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
             "verdict": row["verdict"],
@@ -92,7 +90,7 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimate(
-    name: str, claim: Mapping[str, Any], runs: pd.DataFrame | None, margin: float
+    name: str, claim: Mapping[str, Any], runs: pd.DataFrame | None, margins: Mapping[str, float]
 ) -> tuple[Estimate | None, str]:
     """The claim's estimate, or None and why there is none beyond its experiment not being run."""
     statistic = dict(claim.get("statistic") or {})
@@ -107,7 +105,7 @@ def _estimate(
     needed = [*statistic.get("methods", [statistic.get("method")]), statistic["baseline"]]
     if absent := [method for method in needed if method not in set(runs["method"])]:
         return None, f"{absent[0]} is not among the methods of {claim['experiment']} at this scale"
-    return estimates.KINDS[kind](runs, margin, **statistic), ""
+    return estimates.KINDS[kind](runs, margins[claim["study"]], **statistic), ""
 
 
 def _verdict(row: Mapping[Any, Any]) -> str:
@@ -121,6 +119,10 @@ def _verdict(row: Mapping[Any, Any]) -> str:
 
 def _number(value: float) -> str:
     return f"{value:#.3g}".rstrip(".").replace("-", "−")
+
+
+def _interval(low: float, high: float) -> str:
+    return DASH if pd.isna(low) else f"{_number(low)}{NO_BREAK}…{NO_BREAK}{_number(high)}"
 
 
 def _quantity(value: float, unit: str) -> str:

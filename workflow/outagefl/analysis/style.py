@@ -116,8 +116,14 @@ def legend(figure: Figure, methods: Sequence[str]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, handlelength=3)
 
 
-def save(figure: Figure, pdf: Path | str, png: Path | str) -> None:
-    """Write a figure as PDF and PNG; the same figure gives the same bytes (no dates in the files)."""
+def save(figure: Figure, pdf: Path | str, png: Path | str, note: str = "") -> None:
+    """Write a figure as PDF and PNG, with a note on its data above the panels.
+
+    The same figure gives the same bytes: there are no dates in the files.
+    """
+    if note:
+        lines = textwrap.fill(f"Data: {note}", int(14 * figure.get_figwidth()))
+        figure.suptitle(lines, x=0.01, ha="left", fontsize=8, color="#555555")
     with theme(), replacing(pdf) as new:
         figure.savefig(new, format="pdf", metadata={"CreationDate": None})
     with theme(), replacing(png) as new:

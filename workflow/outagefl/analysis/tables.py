@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from outagefl.analysis.style import label
+from outagefl.analysis.writers import DASH, NO_BREAK
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-DASH = "–"
-NO_BREAK = "\u00a0"  # a space at which no line ends
 
 
 def study_table(comparisons: pd.DataFrame, score: str = "accuracy (%)", difference: str = "Δ (points)") -> pd.DataFrame:

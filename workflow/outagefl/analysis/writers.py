@@ -10,6 +10,9 @@ import pandas as pd
 
 from outagefl.files import replacing
 
+DASH = "–"  # in place of a value that there is not
+NO_BREAK = "\u00a0"  # a space at which no line ends
+
 LATEX = str.maketrans(
     {
         **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -20,13 +23,13 @@ LATEX = str.maketrans(
         ">": r"$>$",
         "±": r"$\pm$",
         "−": r"$-$",
-        "–": "--",
+        DASH: "--",
         "·": r"$\cdot$",
         "×": r"$\times$",
         "α": r"$\alpha$",
         "γ": r"$\gamma$",
         "Δ": r"$\Delta$",
-        "\u00a0": "~",
+        NO_BREAK: "~",
     }
 )
 # Shrinks a table that is wider than the line, and leaves others alone.
@@ -86,6 +89,6 @@ def _latex(text: object) -> str:
 
 def _escaped(frame: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:
     def one(value: object) -> str:
-        return escape("" if value is None else str(value))
+        return escape(str(value))
 
     return frame.map(one).rename(index=one, columns=one)

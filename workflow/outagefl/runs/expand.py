@@ -63,6 +63,17 @@ def _label(value: Any) -> str:
     return str(value)
 
 
+def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
+    """Check what a study declares, used or not: a mistake must not wait for the experiment that first meets it."""
+    for field, named in settings.get("named", {}).items():
+        for name, value in named.items():
+            _component(value, field, {}, f"studies.{study}.named.{field}.{name}")
+    any_rule = {"rule": next(iter(settings["methods"].values()))["rule"]}
+    resolve(study, settings, settings["setting"] | any_rule, f"studies.{study}.setting")
+    for name, method in settings["methods"].items():
+        resolve(study, settings, merge(settings["setting"], method), f"studies.{study}.methods.{name}")
+
+
 def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterator[Member]:
     """The members of one experiment, factors slowest, seeds fastest; ConfigError for names that do not exist."""
     declared = settings["experiments"][experiment]
@@ -91,9 +102,8 @@ def resolve(study: str, settings: Mapping[str, Any], setting: Mapping[str, Any],
     if spec["engine"] not in (engines := components.signatures("engine")):
         raise ConfigError(f"studies.{study}.engine: {unknown('engine', spec['engine'], engines)}")
     for field, value in setting.items():
-        if field in FAMILY:
-            value = _component(value, field, settings.get("named", {}).get(field, {}), f"{where}: {field}")
-        spec[field] = value
+        named = settings.get("named", {}).get(field, {})
+        spec[field] = _component(value, field, named, f"{where}: {field}") if field in FAMILY else value
     check({**spec, "seed": 0}, "run", where)
     return spec
 

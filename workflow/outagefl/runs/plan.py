@@ -1,7 +1,7 @@
 """The plan: which runs and inputs a configuration asks for, each under an address made from all that can change it.
 
-A run's address is a hash of its spec, the code it uses and the addresses of its inputs; an input's address likewise, down
-to the checksum of the source its data come from. What exists under its address is therefore never out of date.
+A run's address is a hash of its spec, the code it uses and the addresses of its inputs; an input's address likewise,
+down to the checksum of the source its data come from. What exists under its address is therefore never out of date.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
 from outagefl.fingerprint import closure
-from outagefl.runs.expand import Member, canonical, members
+from outagefl.runs.expand import Member, canonical, check_declarations, members
 from outagefl.sources.catalog import Source
 
 
@@ -157,14 +157,15 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
     """Plan all experiments of a resolved configuration (``outagefl.config.load``)."""
     plan = Plan()
     for study, settings in config["study_settings"].items():
+        check_declarations(study, settings)
         for name, declared in settings["experiments"].items():
             analysis = {**settings["analysis"], **declared.get("analysis", {})}
-            if analysis["baseline"] not in declared["methods"]:
-                where = f"studies.{study}.experiments.{name}.methods"
-                raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
             experiment = Experiment(study, name, declared["title"], analysis)
             for member in members(study, settings, name):
                 experiment.members.append((_add_run(plan, catalog, member.spec), member))
+            if analysis["baseline"] not in declared["methods"]:
+                where = f"studies.{study}.experiments.{name}.methods"
+                raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
             plan.experiments[f"{study}/{name}"] = experiment
     return plan
 

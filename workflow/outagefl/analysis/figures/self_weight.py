@@ -38,7 +38,7 @@ def draw(index: pd.DataFrame, root: Path) -> Figure:
     found = weights.groupby(["setting", "method", "outage"])["returns"]
     enough = (found.transform("sum") >= FEWEST) & (found.transform("count") == index["seed"].nunique())
     weights = weights[enough]
-    classes = sorted(weights["outage"].unique())
+    classes = range(int(weights["outage"].max()) + 1 if len(weights) else 1)
     with style.theme():
         xlabel, ylabel = "outage (rounds missed)", "weight of the own model"
         figure, panels = curves.draw_panels(weights, index, "outage", xlabel, ylabel)

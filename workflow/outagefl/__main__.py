@@ -1,0 +1,63 @@
+"""``python -m outagefl run SPEC``: one training run from its spec, without Snakemake."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+from outagefl import components
+from outagefl.config import check
+from outagefl.errors import ConfigError, OutageflError
+from outagefl.runs.batch import train
+from outagefl.runs.expand import FAMILY
+from outagefl.runs.plan import INPUTS, Run, make_input
+
+
+def read_spec(path: Path) -> dict[str, Any]:
+    """A resolved run spec from a JSON file that holds one, such as a ``run.json``; ConfigError if it cannot run."""
+    try:
+        content = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: not readable as JSON ({error})") from None
+    spec: dict[str, Any] = content.get("spec", content) if isinstance(content, dict) else content
+    check(spec, "run", str(path))
+    for field, family in FAMILY.items():
+        components.check(family, spec[field], f"{path}: {field}")
+    return spec
+
+
+def run_spec(spec: dict[str, Any], source: Path | None, output: Path, device: str) -> None:
+    """Make the inputs of ``spec`` in ``output/inputs`` where they are missing, and the run in ``output/run``."""
+    inputs = {what: f"inputs/{what}{kind.suffix}" for what, kind in INPUTS.items()}
+    for what, place in inputs.items():
+        if not (output / place).exists():
+            needs = {"dataset": source, "partition": output / inputs["dataset"]}.get(what)
+            make_input(what, spec, needs, output / place)
+    train("run", Run(spec, inputs), output, device)
+
+
+def main() -> None:
+    """Parse the command line; a user's mistake ends in one line and exit status 1."""
+    parser = argparse.ArgumentParser(prog="outagefl", description=__doc__)
+    run = parser.add_subparsers(required=True, metavar="COMMAND").add_parser("run", help="train one run")
+    run.add_argument("spec", type=Path, help="JSON file with a resolved spec, e.g. a run.json")
+    run.add_argument("--output", type=Path, required=True, help="a new folder for the inputs and the run")
+    run.add_argument("--source", type=Path, help="archive or folder with the images; not needed for bundled data")
+    run.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        if arguments.output.exists():
+            raise ConfigError(f"--output {arguments.output}: exists already; expected a new folder")
+        run_spec(read_spec(arguments.spec), arguments.source, arguments.output, arguments.device)
+    except OutageflError as error:
+        sys.exit(f"outagefl: {error}")
+    print(arguments.output / "run")
+
+
+if __name__ == "__main__":
+    main()
