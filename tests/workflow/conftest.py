@@ -26,7 +26,7 @@ TINY = {
                 "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 10},
                 "topology": "ring",
                 "model": {"kind": "cnn", "channels": [4, 4], "hidden": [8]},
-                "training": {"steps": 2, "batch_size": 8},
+                "training": {"steps": 2, "batch_size": 8, "learning_rate": 0.2},
                 "evaluation": {"every": 1},
             },
             "seeds": 2,

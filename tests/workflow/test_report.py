@@ -4,12 +4,14 @@ import os
 import shutil
 
 import pytest
-
-selenium = pytest.importorskip("selenium")
-from selenium import webdriver  # noqa: E402
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --window-size=1280,900""".split()  # noqa: SIM905
+IMAGE = "//img[starts-with(@src, 'data:image/png')]"
+EYE = "//table//a[@iconname='eye']"
 
 
 @pytest.fixture
@@ -26,3 +28,60 @@ def browser():
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs[1]))
     yield driver
     driver.quit()
+
+
+def wait(browser, condition):
+    return WebDriverWait(browser, 20).until(lambda _: condition())
+
+
+def open_category(browser, report, category):
+    """Open one category of the report; returns how many results it lists."""
+    browser.get(f"file://{report}")
+    label = f"//span[normalize-space(text())='{category}']"
+    wait(browser, lambda: browser.find_elements(By.XPATH, label))[0].click()
+    return len(wait(browser, lambda: browser.find_elements(By.XPATH, EYE)))
+
+
+def test_the_report_shows_every_figure_and_table(finished, browser):
+    finished.finish("--report", "results/tiny/report.html")
+    report = finished.root / "results" / "tiny" / "report.html"
+
+    browser.get(f"file://{report}")
+    wait(browser, lambda: "says for every published claim" in browser.page_source)
+
+    assert open_category(browser, report, "Figures") == 4
+    seen = set()
+    for place in range(4):
+        browser.find_elements(By.XPATH, EYE)[place].click()
+        wait(browser, lambda: {e.get_attribute("src") for e in browser.find_elements(By.XPATH, IMAGE)} - seen)
+        shown = browser.find_element(By.XPATH, IMAGE)
+        assert browser.execute_script("return arguments[0].complete && arguments[0].naturalWidth", shown) >= 800
+        assert shown.size["width"] >= 400
+        seen.add(shown.get_attribute("src"))
+    assert len(seen) == 4
+
+    for category, words in (
+        ("Tables", ["DFedAvg", "SFG-Cut", "Always on", "±"]),
+        ("Claims", ["S1", "S3", "reproduced"]),
+    ):
+        assert open_category(browser, report, category) == 1
+        browser.find_element(By.XPATH, EYE).click()
+        frame = wait(browser, lambda: browser.find_elements(By.TAG_NAME, "iframe"))[0]
+        browser.switch_to.frame(frame)
+        table = wait(browser, lambda: browser.find_elements(By.TAG_NAME, "table"))[0]
+        for word in words:
+            assert word in table.text
+        size = browser.execute_script("return parseFloat(getComputedStyle(arguments[0]).fontSize)", table)
+        assert size >= 12
+        browser.switch_to.default_content()
+
+    fetched = browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+    assert not [name for name in fetched if name.startswith("http")]
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+
+
+def test_captions_say_what_was_run(finished):
+    finished.finish("--report", "results/tiny/report.html")
+    page = (finished.root / "results" / "tiny" / "report.html").read_text()
+    for words in ("one dot per seed", "returns from an outage", "Effective lag over rounds", "Scale tiny"):
+        assert words in page

@@ -9,9 +9,9 @@ rule figure:
         pdf=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.pdf",
         png=report(
             f"results/{SCALE}/{{experiment}}/figures/{{figure}}.png",
-            caption="../../report/{figure}.rst",
+            caption="../../report/figure.rst",
             category="Figures",
-            labels={"experiment": "{experiment}", "figure": "{figure}"},
+            labels=lambda w: {"experiment": w.experiment, "figure": w.figure.replace("_", " ")},
         ),
     log:
         f"results/logs/figure/{SCALE}/{{experiment}}/{{figure}}.log",

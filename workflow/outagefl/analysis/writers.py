@@ -35,6 +35,8 @@ LATEX = str.maketrans(
 # Shrinks a table that is wider than the line, and leaves others alone.
 FIT = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 
+PROSE = 40  # characters; a column with a longer cell is text to be read and gets room
+
 CSS = {
     "": "border-collapse: collapse; font: 15px/1.4 sans-serif; color: #1a1a1a; margin: 1em",
     "caption": "caption-side: top; text-align: left; padding: 0 0.7em 0.8em; max-width: 60em",
@@ -72,9 +74,11 @@ def write_latex(frame: pd.DataFrame, path: Path | str, caption: str, name: str) 
 
 def write_html(frame: pd.DataFrame, path: Path | str, caption: str) -> None:
     """Write a frame of text as one self-contained page; cells, headings and caption are escaped here."""
+    text = _escaped(frame, html.escape)
+    prose = [column for column in text if text[column].map(len).max() > PROSE]
     page = (
-        _escaped(frame, html.escape)
-        .style.set_caption(html.escape(caption))
+        text.style.set_properties(subset=prose, **{"min-width": "20em"})
+        .set_caption(html.escape(caption))
         .set_table_styles([{"selector": selector, "props": props} for selector, props in CSS.items()])
         .set_uuid("table")
         .to_html(doctype_html=True)
