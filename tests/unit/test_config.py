@@ -116,3 +116,9 @@ def test_a_mistake_in_what_no_experiment_uses_is_told_too():
         plan_with({"named": {"topology": {"spare": {"kind": "random_regular", "degre": 3}}}})
     with pytest.raises(ConfigError, match=r"studies\.sfg\.methods\.spare: rule: unknown gossip rule 'sgf'"):
         plan_with({"methods": {"spare": {"rule": {"kind": "sgf"}}}})
+
+
+def test_values_from_the_command_line_are_read_as_yaml():
+    resolved = load(main_config(offline="true", studies="[sfg]"), CONFIG)
+    assert resolved["offline"] is True
+    assert resolved["studies"] == ["sfg"]

@@ -125,7 +125,7 @@ def _finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def finished(_finished: Project, tmp_path: Path) -> Project:
     """A copy of a finished tiny reproduction, to be changed at will."""
     copy = Project.__new__(Project)
-    copy.root = tmp_path / "project"
+    copy.root = tmp_path / "finished"
     copy.output = _finished.output
     shutil.copytree(_finished.root, copy.root, symlinks=True)
     copy.tiny = copy.root / "config" / "scales" / "tiny.yaml"

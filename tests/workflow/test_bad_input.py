@@ -34,7 +34,7 @@ def test_a_mistake_in_the_configuration_ends_before_there_is_a_dag(project, edit
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda s: s["setting"].update(clients=5000), ["5000 clients", "images"]),
+        (lambda s: s["setting"].update(clients=5000), ["clients: 5000", "1438 training images"]),
         (lambda s: s["setting"].update(topology={"kind": "random_regular", "degree": 3}), ["random_regular", "degree"]),
         (lambda s: s["setting"].update(topology={"kind": "erdos_renyi", "degree": 0.01}), ["erdos_renyi", "connected"]),
     ],

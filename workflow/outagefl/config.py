@@ -85,9 +85,10 @@ def without_nulls(content: Any) -> Any:
 def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Resolve the configuration: ``config`` with every study's overlaid settings under ``study_settings``.
 
-    ``folder`` holds ``studies/``, ``scales/``, ``sources.yaml`` and ``claims.yaml``. Raises ConfigError before anything
-    is run when a key is unknown or a value cannot be used.
+    Values from the command line may be text in YAML, such as ``true``. ``folder`` holds ``studies/`` and ``scales/``.
+    Raises ConfigError before anything is run when a key is unknown or a value cannot be used.
     """
+    config = {key: yaml.safe_load(value) if isinstance(value, str) else value for key, value in config.items()}
     check(config, "config", "config")
     scale_file = folder / "scales" / f"{config['scale']}.yaml"
     scale = read_yaml(scale_file)

@@ -20,7 +20,6 @@ from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
 RESULTS = Path("results")
-SCALE = config["scale"]
 FIGURES = {  # figure → keys of the experiment's analysis that it takes
     "accuracy_over_rounds": (),
     "paired_differences": ("baseline", "tail"),
@@ -30,10 +29,12 @@ FIGURES = {  # figure → keys of the experiment's analysis that it takes
 
 try:
     SETTINGS = configuration.load(config, Path("config"))
-    SOURCES = sources(Path("config/sources.yaml"), config.get("local", {}))
+    SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
 except OutageflError as error:
     sys.exit(f"outagefl: {error}")
+
+SCALE = SETTINGS["scale"]
 
 # Only the main process decides what to train; a remote job reads the decision from its job file.
 if workflow.is_main_process:

@@ -18,7 +18,7 @@ rule download:
         "../../envs/train.yaml"
     params:
         source=lambda w: SOURCES[w.source].download,
-        offline=config.get("offline", False),
+        offline=SETTINGS.get("offline", False),
     script:
         "../scripts/download.py"
 

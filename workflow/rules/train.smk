@@ -18,7 +18,7 @@ rule train:
         mem_mb=2000,
         runtime=240,
     params:
-        device=config["device"],
+        device=SETTINGS["device"],
     script:
         "../scripts/train.py"
 
