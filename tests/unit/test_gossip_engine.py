@@ -67,6 +67,7 @@ def make_spec(rule: str = "sfg", rounds: int = 7, clients: int = 3, **changes: A
         "seed": 5,
         "clients": clients,
         "rounds": rounds,
+        "order": "train_then_mix",
         "model": MODEL,
         "training": {"steps": 2, "batch_size": 8, "learning_rate": 0.05},
         "rule": RULES[rule],
@@ -132,11 +133,7 @@ def plain_run(spec: dict[str, Any], edges: np.ndarray, available: np.ndarray) ->
         module.load_state_dict(initial.state_dict())
         return module
 
-    networks = [network() for _ in range(clients)]
-    lag, age = [0.0] * clients, [0.0] * clients
-    found: dict[str, list[list[float]]] = {name: [] for name in ("accuracy", "loss", "lag", "age")}
-    for t in range(1, spec["rounds"] + 1):
-        online = available[t - 1]
+    def train(online: np.ndarray, t: int) -> None:
         for i in np.flatnonzero(online):
             rng = generator(spec["seed"], "batches", i, t)
             own = partition.train[i]
@@ -152,6 +149,14 @@ def plain_run(spec: dict[str, Any], edges: np.ndarray, available: np.ndarray) ->
                 )
                 loss.backward()
                 optimizer.step()
+
+    networks = [network() for _ in range(clients)]
+    lag, age = [0.0] * clients, [0.0] * clients
+    found: dict[str, list[list[float]]] = {name: [] for name in ("accuracy", "loss", "lag", "age")}
+    for t in range(1, spec["rounds"] + 1):
+        online = available[t - 1]
+        if spec["order"] == "train_then_mix":
+            train(online, t)
         found["age"].append(list(age))
         candidates = np.eye(clients, dtype=bool)
         for i, j in edges:
@@ -167,6 +172,8 @@ def plain_run(spec: dict[str, Any], edges: np.ndarray, available: np.ndarray) ->
             else:
                 lag[i] += 1
                 age[i] += 1
+        if spec["order"] == "mix_then_train":
+            train(online, t)
         found["lag"].append(list(lag))
         accuracy, losses = [], []
         for i in range(clients):
@@ -182,8 +189,9 @@ def plain_run(spec: dict[str, Any], edges: np.ndarray, available: np.ndarray) ->
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 @pytest.mark.parametrize("edges", [TRIANGLE, PATH], ids=["triangle", "path"])
-def test_a_run_equals_the_plain_implementation(rule: str, edges: np.ndarray) -> None:
-    spec = make_spec(rule, evaluation={"every": 1})
+@pytest.mark.parametrize("order", ["train_then_mix", "mix_then_train"])
+def test_a_run_equals_the_plain_implementation(rule: str, edges: np.ndarray, order: str) -> None:
+    spec = make_spec(rule, evaluation={"every": 1}, order=order)
     expected, table = plain_run(spec, edges, AVAILABLE), run(spec, edges)
     for metric, rows in expected.items():
         for client in range(3):
@@ -258,7 +266,7 @@ def test_one_round_changes_online_clients_only(online: np.ndarray) -> None:
     state = gossip.start(trainer.model.row(), 4, 1)
     before = state.models.clone()
     scores, options = components.load("gossip rule", make_spec("sfg")["rule"])
-    gossip.advance(state, lambda view: scores(view, **options), trainer, neighbours, online)
+    gossip.advance(state, lambda view: scores(view, **options), trainer, neighbours, online, "train_then_mix")
     changed = (state.models != before).any(dim=1).numpy()
     assert (changed == online).all()
     assert (state.changed | ~online).all()
@@ -277,7 +285,7 @@ def test_local_keeps_what_training_made() -> None:
     trained = state.models.clone()
     trainer.train(trained, np.array([0, 2]), 1)
     scores, _ = components.load("gossip rule", {"kind": "local"})
-    gossip.advance(state, scores, trainer, adjacency(TRIANGLE, 3), np.array([True, False, True]))
+    gossip.advance(state, scores, trainer, adjacency(TRIANGLE, 3), np.array([True, False, True]), "train_then_mix")
     assert torch.equal(state.models, trained)
 
 
@@ -289,7 +297,7 @@ def test_the_plain_mean_over_everyone_is_consensus(clients: int) -> None:
     state = gossip.start(trainer.model.row(), clients, 2)
     scores, _ = components.load("gossip rule", {"kind": "dfedavg"})
     for _ in range(2):
-        gossip.advance(state, scores, trainer, everyone, np.ones(clients, dtype=bool))
+        gossip.advance(state, scores, trainer, everyone, np.ones(clients, dtype=bool), "train_then_mix")
         spread = state.models - state.models[0]
         assert spread.abs().max() < 1e-6
 

@@ -1,4 +1,8 @@
-"""Synchronous gossip under outages (SFG article): online clients train, then all of them mix at once."""
+"""Synchronous gossip under outages (SFG article): online clients train and mix, all of them at once.
+
+The order within a round is an option. ``train_then_mix`` is the article's; a round then ends with averaged models.
+Under ``mix_then_train`` it ends with models that have just been trained on their own data, and these are measured.
+"""
 
 from __future__ import annotations
 
@@ -73,18 +77,28 @@ def mix(models: torch.Tensor, weights: NDArray[np.float64], online: NDArray[np.b
 
 
 def advance(
-    state: GossipState, rule: Rule, trainer: LocalTrainer, neighbours: NDArray[np.bool_], online: NDArray[np.bool_]
+    state: GossipState,
+    rule: Rule,
+    trainer: LocalTrainer,
+    neighbours: NDArray[np.bool_],
+    online: NDArray[np.bool_],
+    order: str,
 ) -> None:
-    """Play the next round: train, weigh by the lags and ages from before it, mix, and update lag and age.
+    """Play the next round: train and mix in this order or the other, and update lag and age.
+
+    Weights depend on the lags and ages from before the round.
 
     An online client's lag becomes the mean of its candidates' lags under the rule's own weights; training does not
     erase it. An offline client's grows by 1.
     """
     state.round += 1
-    trainer.train(state.models, np.flatnonzero(online), state.round)
+    if order == "train_then_mix":
+        trainer.train(state.models, np.flatnonzero(online), state.round)
     view = GossipView(candidates(neighbours, online), state.lag, state.age)
     weights = normalise(rule(view), view.candidates)
     mix(state.models, weights, online)
+    if order == "mix_then_train":
+        trainer.train(state.models, np.flatnonzero(online), state.round)
     lag = np.where(online, weights @ state.lag, state.lag + 1)
     _record(state, online=online, lag=lag, age=state.age, self_weight=np.where(online, weights.diagonal(), np.nan))
     state.lag, state.age = lag, np.where(online, 0.0, state.age + 1)
@@ -135,7 +149,7 @@ def run(
     neighbours = adjacency(edges, clients)
     state = start(trainer.model.row(), clients, rounds)
     while state.round < rounds:
-        advance(state, partial(scores, **options), trainer, neighbours, available[state.round])
+        advance(state, partial(scores, **options), trainer, neighbours, available[state.round], spec["order"])
         if state.round % spec["evaluation"]["every"] == 0 or state.round == rounds:
             evaluate(state, trainer)
             report(state.round, float(state.results[0].mean()))
