@@ -19,7 +19,10 @@ CACHE = Path("results/.cache/checksums.json")
 
 @dataclass(frozen=True)
 class Source:
-    """One source: bundled with a package, downloaded to ``resources/<name>/``, or taken from a local path."""
+    """One source: bundled with a package, downloaded to ``resources/<name>/``, or taken from a local path.
+
+    A source that has nothing to download can only be taken from a local path; its entry says how to get it.
+    """
 
     name: str
     entry: dict[str, Any]
@@ -28,7 +31,7 @@ class Source:
     @property
     def download(self) -> dict[str, Any] | None:
         """The file to download (name, urls, bytes, checksum); None when nothing needs the network."""
-        return None if self.local or self.entry.get("bundled") else self.entry["files"][0]
+        return None if self.local or "files" not in self.entry else self.entry["files"][0]
 
     @property
     def path(self) -> Path | None:
@@ -39,9 +42,13 @@ class Source:
 
     @cached_property
     def identity(self) -> str:
-        """A text that changes with the bytes of the source."""
+        """A text that changes with the bytes of the source; DataError when a local path is needed and not given."""
         if self.local:
             return f"sha256:{_local_checksum(self.local)}"
+        if advice := self.entry.get("local_only"):
+            raise DataError(
+                f"config: local: the source {self.name!r} has no download; expected {self.name}: <path>. {advice}"
+            )
         return self.download["checksum"] if self.download else "bundled"
 
 
@@ -58,7 +65,7 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
 def _local_checksum(path: Path) -> str:
     """SHA-256 of a local file, or of a folder's names and contents; remembered while sizes and times stay the same."""
     if not path.exists():
-        raise DataError(f"config: local: {path}: no such file or folder; expected an archive or folder of images")
+        raise DataError(f"config: local: {path}: no such file or folder")
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     stats = [(str(p.relative_to(path)), p.stat()) for p in files]
     stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
