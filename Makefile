@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CONFIG := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}')
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(CONFIG) $(ARGS)
-SOURCES := workflow/outagefl workflow/scripts tests
+SOURCES := workflow/outagefl workflow/scripts tests benchmarks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce report dry-run test lint lock clean-results

@@ -23,6 +23,7 @@ FAMILIES = {
     "partition": ("inputs/partition", "split"),
     "topology": ("inputs/topology", "edges"),
     "availability": ("inputs/availability", "matrix"),
+    "trace": ("traces", "read"),
     "gossip rule": ("rules/gossip", "scores"),
     "model": ("models", "build"),
     "engine": ("engines", "run"),

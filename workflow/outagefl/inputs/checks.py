@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf
 from typing import TypeGuard
 
-from outagefl.errors import InputError
+from outagefl.errors import InputError, unknown
 
 
 def number(key: str, value: object, low: float, high: float = inf) -> None:
@@ -24,6 +25,12 @@ def whole(key: str, value: object, low: int, high: float = inf) -> None:
     """Raise InputError unless ``value`` is a whole number from ``low`` to ``high``, both included."""
     if not _is_number(value) or not isinstance(value, int) or not low <= value <= high:
         raise InputError(f"{key}: {value!r} is not a whole number {_range(low, high)}")
+
+
+def choice(key: str, value: object, valid: Collection[str]) -> None:
+    """Raise InputError unless ``value`` is one of the names ``valid``."""
+    if value not in valid:
+        raise InputError(f"{key}: {unknown('value', value, valid)}")
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:

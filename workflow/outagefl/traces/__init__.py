@@ -1,0 +1,1 @@
+"""Formats of traces: one module a kind, with ``read(source, *, options)``, and what they share."""
