@@ -9,73 +9,11 @@ from outagefl.errors import DataError, InputError
 from outagefl.inputs import availabilities
 from outagefl.inputs.availability import always, bernoulli, diurnal, markov, smartphone
 from outagefl.inputs.chains import two_state
-
-QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
-OFFLINE, ONLINE, UNKNOWN = 0, 1, 2
+from tests.unit.trace_statistics import OFFLINE, ONLINE, PUBLISHED, assert_near, runs, statistics
 
 
 def generator(seed=0):
     return np.random.default_rng(seed)
-
-
-def runs(states, state):
-    """Lengths of the runs of ``state`` in all columns of ``states`` (rounds, clients), cut off at both ends."""
-    columns = states.T
-    starts = np.ones(columns.shape, bool)
-    starts[:, 1:] = columns[:, 1:] != columns[:, :-1]
-    first = np.flatnonzero(starts)
-    return np.diff(first, append=columns.size)[columns.ravel()[first] == state]
-
-
-def autocorrelation(column):
-    """Lag-1 correlation over pairs of known slots; NaN for a device that never changes."""
-    now, after = column[:-1], column[1:]
-    known = ~np.isnan(now) & ~np.isnan(after)
-    now, after = now[known], after[known]
-    return np.corrcoef(now, after)[0, 1] if len(now) and np.ptp(now) and np.ptp(after) else np.nan
-
-
-def statistics(matrix):
-    """What is published of the smartphone trace, of a matrix (half-hour slots, devices) with NaN where unknown."""
-    hour = np.arange(len(matrix)) // 2 % 24
-    device = np.nanmean(matrix, axis=0)
-    states = np.where(np.isnan(matrix), UNKNOWN, matrix)
-    return {
-        "hourly share": np.array([np.nanmean(matrix[hour == h]) for h in range(24)]),
-        "mean": np.nanmean(matrix),
-        "device means": np.quantile(device, (0.5, 0.75, 0.9)),
-        "never": np.mean(device == 0),
-        "autocorrelation": np.nanmean([autocorrelation(column) for column in matrix.T]),
-        "online runs": np.quantile(runs(states, ONLINE), QUANTILES),
-        "offline runs": np.quantile(runs(states, OFFLINE), QUANTILES),
-    }
-
-
-# Published of the FLASH trace, 241 half-hour slots and 723 devices; unknown slots count nowhere and end a run.
-PUBLISHED = {
-    "hourly share": np.array(
-        [
-            [0.090, 0.098, 0.108, 0.116, 0.120, 0.119, 0.114, 0.101, 0.088, 0.081, 0.073, 0.065],
-            [0.063, 0.057, 0.057, 0.059, 0.065, 0.070, 0.077, 0.066, 0.059, 0.061, 0.071, 0.084],
-        ]
-    ).ravel(),
-    "mean": 0.0812,
-    "device means": np.array([0.042, 0.121, 0.224]),
-    "never": 0.29,
-    "autocorrelation": 0.577,
-    "online runs": np.array([1, 2, 4, 11, 22]),
-    "offline runs": np.array([3, 13, 37, 92.5, 213]),
-}
-# How near the synthetic trace must come: within absolute + relative · published.
-TOLERANCE = {
-    "hourly share": (0.02, 0),
-    "mean": (0.01, 0),
-    "device means": (0.01, 0.1),
-    "never": (0.05, 0),
-    "autocorrelation": (0.05, 0),
-    "online runs": (1, 0.3),
-    "offline runs": (1, 0.3),
-}
 
 
 @pytest.fixture(scope="module", params=[1, 2, 3])
@@ -86,21 +24,12 @@ def trace(request):
 
 @pytest.mark.parametrize("statistic", PUBLISHED)
 def test_smartphones_have_the_published_statistics(statistic, trace):
-    absolute, relative = TOLERANCE[statistic]
-    found, published = statistics(trace[:241].astype(float))[statistic], PUBLISHED[statistic]
-    assert np.all(np.abs(found - published) <= absolute + relative * published), f"{found}, published {published}"
+    assert_near(statistics(trace[:241].astype(float)), PUBLISHED, statistic, "published")
 
 
 def test_smartphones_keep_the_time_of_day_beyond_the_traces_five_days(trace):
     later = statistics(trace[240:480].astype(float))
     assert np.abs(later["hourly share"] - PUBLISHED["hourly share"]).max() <= 0.02
-
-
-@pytest.mark.filterwarnings("ignore:Mean of empty slice")
-def test_the_statistics_are_computed_as_the_published_ones(shared):
-    found = statistics(np.load(shared / "data" / "flash_availability_matrix.npy"))
-    for name, published in PUBLISHED.items():
-        assert found[name] == pytest.approx(published, abs=0.002, rel=0.002), name
 
 
 def test_always_is_always():

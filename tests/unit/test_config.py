@@ -1,13 +1,16 @@
 """Mistakes in the configuration are told in one line that names the place, the value and what was expected."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 import yaml
 
 from outagefl.config import load, merge
-from outagefl.errors import ConfigError
+from outagefl.errors import ConfigError, OutageflError
+from outagefl.inputs import traces
 from outagefl.runs.plan import make_plan
 from outagefl.sources.catalog import sources
 
@@ -122,3 +125,93 @@ def test_values_from_the_command_line_are_read_as_yaml():
     resolved = load(main_config(offline="true", studies="[sfg]"), CONFIG)
     assert resolved["offline"] is True
     assert resolved["studies"] == ["sfg"]
+
+
+FOLLOW = {
+    "kind": "trace", "trace": "flash_matrix", "unknown": "offline", "start_slot": 0, "min_coverage": 0,
+    "drop_never_online": False, "replacement": "when_needed",
+}  # fmt: skip
+EVENTS = {"kind": "flash_events", "slot_minutes": 30, "idle": "screen_off", "start": "2020-01-29", "days": 5}
+EVENTS |= {"clock_tolerance_seconds": 60}
+
+
+def with_availability(**changes):
+    """The SFG study with nothing but one availability that follows a trace."""
+    factors = {"availability": [{**FOLLOW, **changes}]}
+    return {"experiments": {"outages": {"factors": factors}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"trace": "flash_matrx"}, ["availability.trace", "flash_matrx", "did you mean 'flash_matrix'"]),
+        ({"trace": {"kind": "flash"}}, ["availability.trace", "unknown trace 'flash'"]),
+        ({"trace": {"kind": "fedscale"}}, ["availability.trace", "fedscale", "needs the option 'slot_minutes'"]),
+        ({"trace": {"kind": "flash_matrix", "slots": 3}}, ["availability.trace", "unknown option", "'slots'"]),
+        ({"trace": 5}, ["availability.trace", "5 is neither a name nor a mapping"]),
+        ({"trace": {**EVENTS, "idle": "screen-off"}}, ["trace.idle", "did you mean 'screen_off'"]),
+        ({"trace": {**EVENTS, "start": 20200129}}, ["trace.start", "20200129", "in quotes"]),
+        ({"trace": {**EVENTS, "days": 0}}, ["trace.days", "0", "above 0"]),
+        ({"unknown": "drop-device"}, ["availability.unknown", "did you mean 'drop_device'"]),
+        ({"replacement": "sometimes"}, ["availability.replacement", "sometimes", "when_needed"]),
+        ({"min_coverage": 2}, ["availability.min_coverage", "2", "from 0 to 1"]),
+        ({"start_slot": 1.5}, ["availability.start_slot", "1.5", "counted from 0"]),
+        ({"start": 3}, ["unknown option of availability trace 'start'", "did you mean 'start_slot'"]),
+        ({"trace": "custom"}, ["'custom' has no download", "custom: <path>", "device, start and end"]),
+        ({"trace": "extrasensory"}, ["'extrasensory' has no download", "user, timestamp, charging and wifi"]),
+    ],
+)
+def test_a_mistake_about_a_trace_is_one_clear_line(changes, parts):
+    with pytest.raises(OutageflError) as caught:
+        plan_with(with_availability(**changes))
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+def test_availability_that_follows_a_trace_is_made_from_it_and_it_from_its_source():
+    plan = plan_with(with_availability())
+    [trace] = [path for path, made in plan.inputs.items() if made.what == "trace"]
+    follow = {path: made for path, made in plan.inputs.items() if made.what == "availability" and made.needs}
+    assert plan.inputs[trace].spec == {"trace": {"kind": "flash_matrix"}}
+    assert plan.inputs[trace].source == "flash_matrix"
+    assert "flash_matrix" in plan.sources
+    assert {made.needs for made in follow.values()} == {(trace,)}
+    assert len(follow) == 5  # one a seed
+    for path, run in plan.runs.items():
+        assert (run.inputs["availability"] in follow) is ("-flash_matrix-" in path)
+
+
+def test_everything_about_a_trace_is_in_the_address_of_what_follows_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where checksums of local files are remembered
+
+    def availability(local=None, **changes):
+        made = plan_with(with_availability(**changes), local=local or {}).inputs
+        return {path for path, each in made.items() if each.what == "availability" and each.needs}
+
+    (tmp_path / "matrix.npy").write_bytes(b"other bytes")
+    base = availability()
+    assert base == availability()
+    for changes in ({"unknown": "online"}, {"start_slot": 1}, {"trace": EVENTS}, {"min_coverage": 0.5}):
+        assert not base & availability(**changes)
+    assert not availability(trace=EVENTS) & availability(trace={**EVENTS, "days": 4})
+    assert not base & availability(local={"flash_matrix": str(tmp_path / "matrix.npy")})
+
+
+def test_a_level_given_in_full_has_a_readable_label():
+    plan = plan_with(with_availability(trace={"kind": "fedscale", "slot_minutes": 30}))
+    [label] = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
+    assert label == "trace fedscale 30 offline 0 0 False when_needed"
+
+
+def test_the_readmes_trace_of_ones_own_can_be_planned_and_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    section = (CONFIG.parent / "README.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
+    table, settings = (dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", section, re.MULTILINE))
+    (tmp_path / "my_trace.csv").write_text(table)
+    changes = yaml.safe_load(settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv")))
+    plan = plan_with(changes["overrides"]["sfg"], local=changes["local"])
+    [made] = [made for made in plan.inputs.values() if made.what == "trace"]
+    traces.create(made.spec, plan.sources["custom"].path, tmp_path / "t.npz")
+    assert traces.load(tmp_path / "t.npz").state.shape == (288, 2)

@@ -70,9 +70,9 @@ def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
         "evaluation": {"every": 1},
         "rule": {"kind": "sfg", "gamma": 0.5},
     }  # fmt: skip
-    inputs = {what: str(tmp_path / f"{what}{INPUTS[what].suffix}") for what in INPUTS}
-    for what in INPUTS:
-        make_input(what, spec, Path(inputs["dataset"]) if what == "partition" else None, Path(inputs[what]))
+    inputs = {what: str(tmp_path / f"{what}{INPUTS[what].suffix}") for what in INPUTS if what in spec}
+    for what, place in inputs.items():
+        make_input(what, spec, Path(inputs["dataset"]) if what == "partition" else None, Path(place))
     script = (
         "import sys, pathlib\nfrom outagefl.runs.execute import execute\n"
         f"execute({spec!r}, {{k: pathlib.Path(v) for k, v in {inputs!r}.items()}}, 'cpu', lambda *_: None)\n"
@@ -83,3 +83,15 @@ def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
     loaded = subprocess.run(run, env=environment, capture_output=True, text=True, check=True).stdout.split()
     assert "outagefl.rules.gossip.sfg" in loaded
     assert set(loaded) <= run_code(spec).keys()
+
+
+def test_only_what_follows_a_trace_depends_on_the_code_of_traces():
+    def trace_code(*modules):
+        names = fingerprint.closure(["outagefl.inputs.availabilities", "outagefl.runs.execute", *modules])
+        return sorted(name for name in names if "trace" in name)
+
+    assert not trace_code("outagefl.inputs.availability.markov", "outagefl.inputs.availability.smartphone")
+    assert trace_code("outagefl.inputs.availability.trace") == [
+        "outagefl.inputs.availability.trace",
+        "outagefl.inputs.traces",
+    ]

@@ -27,16 +27,24 @@ def read_spec(path: Path) -> dict[str, Any]:
     check(spec, "run", str(path))
     for field, family in FAMILY.items():
         components.check(family, spec[field], f"{path}: {field}")
+    if "trace" in spec["availability"]:
+        components.check("trace", spec["availability"]["trace"], f"{path}: availability.trace")
     return spec
 
 
-def run_spec(spec: dict[str, Any], source: Path | None, output: Path, device: str) -> None:
-    """Make the inputs of ``spec`` in ``output/inputs`` where they are missing, and the run in ``output/run``."""
-    inputs = {what: f"inputs/{what}{kind.suffix}" for what, kind in INPUTS.items()}
+def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, output: Path, device: str) -> None:
+    """Make the inputs of ``spec`` in ``output/inputs`` where they are missing, and the run in ``output/run``.
+
+    ``source``: where the images come from; ``trace``: where the trace comes from; None for what needs none.
+    """
+    nested = {key: value for key, value in spec["availability"].items() if key == "trace"}
+    inputs = {what: f"inputs/{what}{kind.suffix}" for what, kind in INPUTS.items() if what in spec | nested}
+    needs = {"dataset": source, "trace": trace, "partition": output / inputs["dataset"]}
+    if nested:
+        needs["availability"] = output / inputs["trace"]
     for what, place in inputs.items():
         if not (output / place).exists():
-            needs = {"dataset": source, "partition": output / inputs["dataset"]}.get(what)
-            make_input(what, spec, needs, output / place)
+            make_input(what, spec | nested, needs.get(what), output / place)
     train("run", Run(spec, inputs), output, device)
 
 
@@ -47,13 +55,14 @@ def main() -> None:
     run.add_argument("spec", type=Path, help="JSON file with a resolved spec, e.g. a run.json")
     run.add_argument("--output", type=Path, required=True, help="a new folder for the inputs and the run")
     run.add_argument("--source", type=Path, help="archive or folder with the images; not needed for bundled data")
+    run.add_argument("--trace", type=Path, help="file with the trace that availability follows; not needed without one")
     run.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         if arguments.output.exists():
             raise ConfigError(f"--output {arguments.output}: exists already; expected a new folder")
-        run_spec(read_spec(arguments.spec), arguments.source, arguments.output, arguments.device)
+        run_spec(read_spec(arguments.spec), arguments.source, arguments.trace, arguments.output, arguments.device)
     except OutageflError as error:
         sys.exit(f"outagefl: {error}")
     print(arguments.output / "run")

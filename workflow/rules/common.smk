@@ -53,9 +53,11 @@ def code(script, *modules):
     return fingerprint(modules, [WORKFLOW / "scripts" / script])
 
 
-def kind_of(name):
-    """The kind of data set that is prepared under this name."""
-    return PLAN.inputs[f"inputs/dataset/{name}"].spec["dataset"]["kind"]
+def made_from(what, name):
+    """What an input is made from: other inputs, or the file or folder of a source that is not bundled."""
+    made = PLAN.inputs[f"inputs/{what}/{name}"]
+    source = SOURCES[made.source].path if made.source else None
+    return [f"results/{need}" for need in made.needs] + ([str(source)] if source else [])
 
 
 def inputs_of(job):

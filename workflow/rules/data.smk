@@ -1,4 +1,4 @@
-# Data sets: download what the catalog names, turn it into uniform memory-mapped arrays.
+# Download what the catalog names; turn data sets into uniform memory-mapped arrays.
 # Needs config/sources.yaml or a local path; makes resources/<source>/<file> and results/inputs/dataset/<name>/.
 DOWNLOADS = {str(source.path): name for name, source in PLAN.sources.items() if source.download}
 
@@ -25,7 +25,7 @@ rule download:
 
 rule dataset:
     input:
-        lambda w: (ancient([str(path)]) if (path := SOURCES[kind_of(w.name)].path) else []),
+        lambda w: ancient(made_from("dataset", w.name)),
     output:
         directory("results/inputs/dataset/{name}"),
     log:

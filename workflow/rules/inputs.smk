@@ -1,13 +1,12 @@
-# What the methods of one seed share: who holds which images, who knows whom, who is online when.
-# Needs the prepared data set (partitions only); makes results/inputs/{partition,topology,availability}/.
+# What the methods of one seed share: who holds which images, who knows whom, who is online when, and the traces behind.
+# Needs the prepared data set (partitions), a source (traces) or a trace (availability that follows one);
+# makes results/inputs/{partition,topology,trace,availability}/.
 # Addresses hold everything that can change a file, so times of change mean nothing here (ancient).
 
 
 rule input:
     input:
-        lambda w: ancient(
-            [f"results/{need}" for need in PLAN.inputs[f"inputs/{w.what}/{w.name}"].needs]
-        ),
+        lambda w: ancient(made_from(w.what, w.name)),
     output:
         "results/inputs/{what}/{name}",
     log:
@@ -15,7 +14,7 @@ rule input:
     benchmark:
         "results/benchmarks/input/{what}/{name}.tsv"
     wildcard_constraints:
-        what="partition|topology|availability",
+        what="partition|topology|trace|availability",
         name="[^/]+",
     conda:
         "../../envs/train.yaml"

@@ -1,4 +1,4 @@
-"""Make one data set, partition, graph or availability matrix."""
+"""Make one data set, partition, graph, trace or availability matrix."""
 
 from pathlib import Path
 

@@ -17,8 +17,13 @@ from outagefl.randomness import generator
 
 
 def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
-    """Draw the matrix of ``spec`` (availability, rounds, clients, seed) and write it to ``target``; needs nothing."""
+    """Draw the matrix of ``spec`` (availability, rounds, clients, seed) and write it to ``target``.
+
+    ``needs``: the prepared trace of a kind of availability that follows one, else None.
+    """
     matrix, options = components.load("availability", spec["availability"])
+    if needs:
+        options["trace"] = needs
     save(target, matrix(spec["rounds"], spec["clients"], generator(spec["seed"], "availability"), **options))
 
 

@@ -13,6 +13,8 @@ from outagefl import components
 from outagefl.config import check, merge
 from outagefl.errors import ConfigError, unknown
 
+# options of components that are components themselves
+NESTED = ("trace",)
 # field of a spec → family of components it takes
 FAMILY = {name: name for name in ("dataset", "partition", "topology", "availability", "model")} | {
     "rule": "gossip rule"
@@ -34,15 +36,19 @@ def seeds_of(seeds: int | list[int]) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else seeds
 
 
-def _component(value: Any, field: str, named: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A component given by its short name, by its kind alone or in full, checked."""
+def _component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, Any]:
+    """A component given by its short name, by its kind alone or in full, checked; ``named``: short names by field."""
+    family = FAMILY.get(field, field)
     if isinstance(value, str):
-        kinds = components.signatures(FAMILY[field])
-        if value not in named and value not in kinds:
-            raise ConfigError(f"{where}: {unknown(field, value, [*named, *kinds])}")
-        value = named.get(value, {"kind": value})
-    components.check(FAMILY[field], value, where)
-    return dict(value)
+        names, kinds = named.get(field, {}), components.signatures(family)
+        if value not in names and value not in kinds:
+            raise ConfigError(f"{where}: {unknown(field, value, [*names, *kinds])}")
+        value = names.get(value, {"kind": value})
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
+    components.check(family, value, where)
+    parts = {key: _component(value[key], key, named, f"{where}.{key}") for key in NESTED if key in value}
+    return {**value, **parts}
 
 
 def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:
@@ -59,15 +65,17 @@ def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:
 def _label(value: Any) -> str:
     """What stands for a factor's level in tables and file names."""
     if isinstance(value, Mapping):
-        return " ".join(str(part) for part in value.values())
+        return " ".join(_label(part) for part in value.values())
     return str(value)
 
 
 def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
     """Check what a study declares, used or not: a mistake must not wait for the experiment that first meets it."""
-    for field, named in settings.get("named", {}).items():
-        for name, value in named.items():
-            _component(value, field, {}, f"studies.{study}.named.{field}.{name}")
+    named = settings.get("named", {})
+    for field, values in named.items():
+        others = {other: names for other, names in named.items() if other != field}
+        for name, value in values.items():
+            _component(value, field, others, f"studies.{study}.named.{field}.{name}")
     any_rule = {"rule": next(iter(settings["methods"].values()))["rule"]}
     resolve(study, settings, settings["setting"] | any_rule, f"studies.{study}.setting")
     for name, method in settings["methods"].items():
@@ -101,8 +109,8 @@ def resolve(study: str, settings: Mapping[str, Any], setting: Mapping[str, Any],
     spec: dict[str, Any] = {"study": study, "engine": settings["engine"]}
     if spec["engine"] not in (engines := components.signatures("engine")):
         raise ConfigError(f"studies.{study}.engine: {unknown('engine', spec['engine'], engines)}")
+    named = settings.get("named", {})
     for field, value in setting.items():
-        named = settings.get("named", {}).get(field, {})
         spec[field] = _component(value, field, named, f"{where}: {field}") if field in FAMILY else value
     check({**spec, "seed": 0}, "run", where)
     return spec

@@ -7,6 +7,7 @@ down to the checksum of the source its data come from. What exists under its add
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -34,6 +35,7 @@ INPUTS = {
     "dataset": InputKind("outagefl.datasets.arrays", (), ""),
     "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz"),
     "topology": InputKind("outagefl.inputs.graphs", ("clients", "seed"), ".npz"),
+    "trace": InputKind("outagefl.inputs.traces", (), ".npz"),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
 }
 FORMAT = 1  # raise it when the layout of result files changes
@@ -41,11 +43,12 @@ FORMAT = 1  # raise it when the layout of result files changes
 
 @dataclass(frozen=True)
 class Input:
-    """Something that runs share: a prepared data set, a partition, a graph or an availability matrix."""
+    """Something that runs share: a prepared data set, a partition, a graph, a trace or an availability matrix."""
 
     what: str
     spec: dict[str, Any]
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # other inputs
+    source: str | None  # of a data set or trace: the source of the same name as its kind
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,9 @@ def _code(*modules: str) -> dict[str, str]:
 
 
 def _slug(*parts: Any) -> str:
-    """A readable part of a path; the hash beside it tells apart what the slug does not."""
-    return "-".join(str(part).replace("/", "_").replace(" ", "_") for part in parts)
+    """A readable part of a path, components by their kinds; the hash beside it tells apart what the slug does not."""
+    names = (part["kind"] if isinstance(part, Mapping) else str(part) for part in parts)
+    return "-".join(re.sub(r"[^\w.-]", "_", name) for name in names)
 
 
 def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
@@ -110,30 +114,32 @@ def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
 def run_path(run: Run) -> str:
     """Where a run lives below the results folder, e.g. ``runs/sfg/sfg_cut-digits-markov-s3-1a2b3c4d``."""
     spec = run.spec
-    slug = _slug(spec["rule"]["kind"], spec["dataset"]["kind"], spec["availability"]["kind"], f"s{spec['seed']}")
+    outages = spec["availability"].get("trace", spec["availability"])
+    slug = _slug(spec["rule"], spec["dataset"], outages, f"s{spec['seed']}")
     address = short_hash({"format": FORMAT, "spec": spec, "code": run_code(spec), "inputs": run.inputs})
     return f"runs/{spec['study']}/{slug}-{address}"
 
 
-def _input_path(made: Input, source: str) -> str:
+def _input_path(made: Input, identity: str) -> str:
     kind = INPUTS[made.what]
     settings = made.spec[made.what]
     code = _code(kind.module, components.module_name(made.what, settings["kind"]))
-    address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": source})
-    slug = _slug(*settings.values(), *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
+    address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": identity})
+    options = [value for key, value in settings.items() if key != "kind"]
+    slug = _slug(settings, *options, *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
     return f"inputs/{made.what}/{slug}-{address}{kind.suffix}"
 
 
 def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mapping[str, Any], *needs: str) -> str:
-    made = Input(what, {what: spec[what], **{key: spec[key] for key in INPUTS[what].fields}}, needs)
-    source = ""
-    if what == "dataset":
-        kind = spec["dataset"]["kind"]
-        if kind not in catalog:
-            raise ConfigError(f"config/sources.yaml: {unknown('source', kind, catalog)}")
-        plan.sources[kind] = catalog[kind]
-        source = catalog[kind].identity
-    path = _input_path(made, source)
+    source = spec[what]["kind"] if what in ("dataset", "trace") else None
+    made = Input(what, {what: spec[what], **{key: spec[key] for key in INPUTS[what].fields}}, needs, source)
+    identity = ""
+    if source is not None:
+        if source not in catalog:
+            raise ConfigError(f"config/sources.yaml: {unknown('source', source, catalog)}")
+        plan.sources[source] = catalog[source]
+        identity = catalog[source].identity
+    path = _input_path(made, identity)
     plan.inputs[path] = made
     return path
 
@@ -141,11 +147,12 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
 def _add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
     dataset = _add_input(plan, catalog, "dataset", spec)
+    trace = [_add_input(plan, catalog, "trace", spec["availability"])] if "trace" in spec["availability"] else []
     inputs = {
         "dataset": dataset,
         "partition": _add_input(plan, catalog, "partition", spec, dataset),
         "topology": _add_input(plan, catalog, "topology", spec),
-        "availability": _add_input(plan, catalog, "availability", spec),
+        "availability": _add_input(plan, catalog, "availability", spec, *trace),
     }
     run = Run(spec, inputs)
     path = run_path(run)
@@ -171,7 +178,7 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
 
 
 def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
-    """Make one input; ``needs`` is the source of a data set or the data set of a partition."""
+    """Make one input; ``needs``: the source of a data set or trace, a partition's data set, an availability's trace."""
     import_module(INPUTS[what].module).create(spec, needs, target)
 
 

@@ -1,0 +1,94 @@
+"""A trace of one's own, from a local file to a finished comparison; one that is broken; one that is out of reach."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.workflow.test_bad_input import litter
+from tests.workflow.test_reproduction import outagefl
+
+SLOTS = 6  # as many as the tiny scale has rounds
+ONLINE = np.array([[1, 1, 0, 0, 1, 1], [0, 1, 1, 1, 0, 0], [1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1], [1] * 6], bool)
+
+
+def write_trace(path, online=ONLINE):
+    """Intervals of an hour a slot, a device a row of ``online``."""
+    lines = [f"phone-{d},{3600 * slot},{3600 * (slot + 1)}" for d, slot in np.argwhere(online)]
+    path.write_text("\n".join(["device,start,end", *lines]) + "\n")
+    return f"local={{custom: {path}}}"
+
+
+def follow_own_trace(study):
+    own = {"kind": "trace", "trace": {"kind": "custom", "slot_minutes": 60, "days": SLOTS / 24}, "start_slot": 0}
+    own |= {"unknown": "offline", "min_coverage": 0, "drop_never_online": False, "replacement": "never"}
+    study["named"] = {"availability": {"my_phones": own}}
+    study["experiments"]["outages"] |= {
+        "factors": {"availability": ["bernoulli", "my_phones"], "topology": None},
+        "methods": ["dfedavg", "sfg"],
+    }
+    study["seeds"] = 1
+
+
+@pytest.fixture
+def own(project):
+    project.change(follow_own_trace)
+    return project
+
+
+def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
+    local = write_trace(tmp_path / "mine.csv")
+    own.finish("--cores", "2", config=local)
+    index = pd.read_csv(own.root / "results" / "tiny" / "sfg" / "outages" / "runs.csv")
+    assert set(index["availability"]) == {"bernoulli", "my_phones"}
+    for row in index[index.availability == "my_phones"].to_dict("records"):
+        assert "-custom-" in row["run"]
+        record = json.loads((own.root / "results" / row["run"] / "run.json").read_text())
+        assert record["spec"]["availability"]["trace"] == {"kind": "custom", "slot_minutes": 60, "days": SLOTS / 24}
+        metrics = pd.read_parquet(own.root / "results" / row["run"] / "metrics.parquet")
+        online = metrics[(metrics.metric == "online") & (metrics.client >= 0)]
+        matrix = online.pivot(index="client", columns="round", values="value").to_numpy()
+        assert sorted(matrix.astype(bool).tolist()) == sorted(ONLINE.tolist())
+    done = outagefl(
+        own, "run", f"results/{row['run']}/run.json", "--trace", str(tmp_path / "mine.csv"), "--output", "again"
+    )
+    assert done.returncode == 0, done.stderr
+    again = own.root / "again" / "run" / "metrics.parquet"
+    assert again.read_bytes() == (own.root / "results" / row["run"] / "metrics.parquet").read_bytes()
+    [log] = (own.root / "results" / "logs" / "input" / "trace").glob("custom-*.log")
+    assert f"{SLOTS} slots, 5 devices" in log.read_text()
+    assert f"{ONLINE.sum()} intervals" in log.read_text()
+    assert own.planned(config=local) == {}
+    write_trace(tmp_path / "mine.csv", ~ONLINE)  # other content in the same place
+    planned = own.planned(config=local)
+    assert (planned["input"], planned["train"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "device,start,end\na,0,3600\na,7200,3600\n",
+            "line 3: start 7200, end 3600; expected 0 <= start <= end <= 21600",
+        ),
+        ("device,start,end\na,0,3600\n", "1 of 1 devices are left for 5 clients"),
+        ("device;start;end\n", "line 1: no column 'device'; expected device,start,end"),
+    ],
+)
+def test_a_broken_trace_is_one_clear_line(own, tmp_path, text, message):
+    (tmp_path / "mine.csv").write_text(text)
+    output = own.fail(
+        "--cores", "2", "results/tiny/sfg/outages/runs.csv", config=f"local={{custom: {tmp_path}/mine.csv}}"
+    )
+    lines = [line for line in output.splitlines() if line.startswith("outagefl: ")]
+    assert len(set(lines)) == 1, output[-3000:]
+    assert message in lines[0]
+    assert "Traceback" not in output
+    assert not litter(own)
+
+
+def test_a_trace_that_has_no_download_asks_for_its_path(own):
+    output = own.fail("-n")
+    assert "outagefl: config: local: the source 'custom' has no download; expected custom: <path>." in output
+    assert "Traceback" not in output
