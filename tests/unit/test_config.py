@@ -1,6 +1,7 @@
 """Mistakes in the configuration are told in one line that names the place, the value and what was expected."""
 
 import re
+import shutil
 from copy import deepcopy
 from pathlib import Path
 from textwrap import dedent
@@ -203,6 +204,36 @@ def test_a_level_given_in_full_has_a_readable_label():
     plan = plan_with(with_availability(trace={"kind": "fedscale", "slot_minutes": 30}))
     [label] = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
     assert label == "trace fedscale 30 offline 0 0 False when_needed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "without"),
+    [
+        ({}, "smartphone_flash", []),
+        ({"offline": True}, "smartphone_synthetic", ["flash_matrix"]),
+        ({"offline": True, "local": {"flash_matrix": __file__}}, "smartphone_flash", []),
+        ({"local": {"flash_matrix": __file__}}, "smartphone_flash", []),
+    ],
+)
+def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_which(
+    changes, level, without, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    config = main_config(scale="laptop", **changes)
+    settings = load(config, CONFIG)
+    assert settings["without"] == without
+    plan = make_plan(settings, sources(CONFIG / "sources.yaml", config["local"]))
+    labels = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
+    assert labels == {"markov", level}
+    assert ("flash_matrix" in plan.sources) is (level == "smartphone_flash")
+
+
+def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
+    shutil.copytree(CONFIG, tmp_path / "config")
+    scale = tmp_path / "config" / "scales" / "laptop.yaml"
+    scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
+    with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
+        load(main_config(scale="laptop"), tmp_path / "config")
 
 
 def test_the_readmes_trace_of_ones_own_can_be_planned_and_read(tmp_path, monkeypatch):

@@ -92,3 +92,15 @@ def test_a_trace_that_has_no_download_asks_for_its_path(own):
     output = own.fail("-n")
     assert "outagefl: config: local: the source 'custom' has no download; expected custom: <path>." in output
     assert "Traceback" not in output
+
+
+def test_what_takes_the_place_of_a_source_out_of_reach_is_said(project):
+    scale = project.root / "config" / "scales" / "tiny.yaml"
+    outages = {"experiments": {"outages": {"factors": {"availability": ["smartphone_synthetic"]}}}}
+    with scale.open("a") as stream:
+        stream.write(json.dumps({"without": {"flash_matrix": {"sfg": outages}}})[1:-1] + "\n")
+    project.change(lambda study: study["experiments"]["outages"]["factors"].update(availability=["smartphone_flash"]))
+    assert project.planned()["download"] == 1
+    output = project.finish("-n", config="offline=true")
+    assert "outagefl: flash_matrix is out of reach (offline, no local path)" in output
+    assert "download" not in project.planned(config="offline=true")

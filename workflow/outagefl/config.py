@@ -1,8 +1,10 @@
 """Configuration: read the YAML files, check them against the schemas, lay the scale over the studies.
 
-The order of precedence, weakest first: ``config/studies/<study>.yaml``, ``config/scales/<scale>.yaml``, the key
-``overrides`` of ``config/config.yaml`` (or of Snakemake's ``--config`` and ``--configfile``). Mappings are merged key
-by key; lists and components (mappings with a ``kind``) are replaced whole; ``null`` removes a key.
+The order of precedence, weakest first: ``config/studies/<study>.yaml``, ``config/scales/<scale>.yaml``, what the scale
+holds ``without`` a source that is out of reach, the key ``overrides`` of ``config/config.yaml`` (or of Snakemake's
+``--config`` and ``--configfile``). Mappings are merged key by key; lists and components (mappings with a ``kind``) are
+replaced whole; ``null`` removes a key. A source is out of reach with ``offline: true`` and no ``local`` path for it:
+what is run depends on the configuration alone, not on the state of the network.
 """
 
 from __future__ import annotations
@@ -85,21 +87,29 @@ def without_nulls(content: Any) -> Any:
 def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Resolve the configuration: ``config`` with every study's overlaid settings under ``study_settings``.
 
-    Values from the command line may be text in YAML, such as ``true``. ``folder`` holds ``studies/`` and ``scales/``.
-    Raises ConfigError before anything is run when a key is unknown or a value cannot be used.
+    Values from the command line may be text in YAML, such as ``true``. ``without`` lists the sources whose absence
+    changed the settings. ``folder`` holds ``studies/``, ``scales/`` and ``sources.yaml``. Raises ConfigError before
+    anything is run when a key is unknown or a value cannot be used.
     """
     config = {key: yaml.safe_load(value) if isinstance(value, str) else value for key, value in config.items()}
     check(config, "config", "config")
     scale_file = folder / "scales" / f"{config['scale']}.yaml"
     scale = read_yaml(scale_file)
     check(without_nulls(scale), "scale", str(scale_file), partial=True)
-    resolved = {**config, "runs_per_job": scale["runs_per_job"], "study_settings": {}}
+    catalog, substitutes = read_yaml(folder / "sources.yaml"), scale.get("without", {})
+    for source in substitutes:
+        if source not in catalog:
+            raise ConfigError(f"{scale_file}: without: {unknown('source', source, catalog)}")
+    within_reach = config.get("local", {}) if config.get("offline", False) else catalog
+    missing = [source for source in substitutes if source not in within_reach]
+    resolved = {**config, "runs_per_job": scale["runs_per_job"], "without": missing, "study_settings": {}}
     for name in config["studies"]:
         study_file = folder / "studies" / f"{name}.yaml"
         study = read_yaml(study_file)
         check(study, "study", str(study_file))
         for place, overlays in (
             (str(scale_file), scale["studies"]),
+            *((f"{scale_file}: without: {source}", substitutes[source]) for source in missing),
             ("config: overrides", config.get("overrides", {})),
         ):
             overlay = overlays.get(name, {})

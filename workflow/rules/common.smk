@@ -38,6 +38,12 @@ SCALE = SETTINGS["scale"]
 
 # Only the main process decides what to train; a remote job reads the decision from its job file.
 if workflow.is_main_process:
+    for source in SETTINGS["without"]:
+        print(
+            f"outagefl: {source} is out of reach (offline, no local path); what takes its place is in "
+            f"config/scales/{SCALE}.yaml, `without`",
+            file=sys.stderr,
+        )
     JOBS = jobs.plan_jobs(PLAN, RESULTS, SCALE, SETTINGS["runs_per_job"])
 else:
     JOBS = jobs.Jobs({}, {}, [])
