@@ -1,6 +1,6 @@
 # Data sets: download what the catalog names, turn it into uniform memory-mapped arrays.
 # Needs config/sources.yaml or a local path; makes resources/<source>/<file> and results/inputs/dataset/<name>/.
-DOWNLOADS = {str(source.path): name for name, source in PLAN.sources.items() if source.download}
+DOWNLOADS = {name: source.downloads for name, source in PLAN.sources.items() if source.downloads}
 
 
 rule download:
@@ -11,13 +11,13 @@ rule download:
     benchmark:
         "results/benchmarks/download/{source}/{file}.tsv"
     wildcard_constraints:
-        source=one_of(DOWNLOADS.values()),
-        file="[^/]+",
+        source=one_of(DOWNLOADS),
+        file=one_of(file for files in DOWNLOADS.values() for file in files),
     localrule: True
     conda:
         "../../envs/train.yaml"
     params:
-        source=lambda w: SOURCES[w.source].download,
+        file=lambda w: DOWNLOADS[w.source][w.file],
         offline=config.get("offline", False),
     script:
         "../scripts/download.py"
@@ -25,7 +25,7 @@ rule download:
 
 rule dataset:
     input:
-        lambda w: (ancient([str(path)]) if (path := SOURCES[kind_of(w.name)].path) else []),
+        lambda w: ancient([str(path) for path in SOURCES[kind_of(w.name)].paths]),
     output:
         directory("results/inputs/dataset/{name}"),
     log:

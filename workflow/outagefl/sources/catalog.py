@@ -26,23 +26,21 @@ class Source:
     local: Path | None = None
 
     @property
-    def download(self) -> dict[str, Any] | None:
-        """The file to download (name, urls, bytes, checksum); None when nothing needs the network."""
-        return None if self.local or self.entry.get("bundled") else self.entry["files"][0]
+    def downloads(self) -> dict[str, dict[str, Any]]:
+        """The files to download (urls, bytes, checksum) by name; empty when nothing needs the network."""
+        return {} if self.local else {file["name"]: file for file in self.entry.get("files", [])}
 
     @property
-    def path(self) -> Path | None:
-        """What preparation reads; None for a bundled source."""
-        if self.download:
-            return Path("resources", self.name, self.download["name"])
-        return self.local
+    def paths(self) -> list[Path]:
+        """What preparation reads: the downloaded files or the local path; nothing for a bundled source."""
+        return [self.local] if self.local else [Path("resources", self.name, name) for name in self.downloads]
 
     @cached_property
     def identity(self) -> str:
         """A text that changes with the bytes of the source."""
         if self.local:
             return f"sha256:{_local_checksum(self.local)}"
-        return self.download["checksum"] if self.download else "bundled"
+        return " ".join(file["checksum"] for file in self.downloads.values()) or "bundled"
 
 
 def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
@@ -58,7 +56,7 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
 def _local_checksum(path: Path) -> str:
     """SHA-256 of a local file, or of a folder's names and contents; remembered while sizes and times stay the same."""
     if not path.exists():
-        raise DataError(f"config: local: {path}: no such file or folder; expected an archive or folder of images")
+        raise DataError(f"config: local: {path}: no such file or folder; expected a file or folder")
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     stats = [(str(p.relative_to(path)), p.stat()) for p in files]
     stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
