@@ -20,12 +20,14 @@ from typing import Any
 
 import pytest
 import yaml
-from torchvision.datasets import CIFAR10
+from torchvision.datasets import CIFAR10, CIFAR100, EMNIST, SVHN
 
 import outagefl
+from outagefl import components
 from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
 from outagefl.sources import download
+from outagefl.sources.catalog import sources
 
 CONTENT = random.Random(0).randbytes(300_000)
 OTHER = random.Random(1).randbytes(300_000)
@@ -432,13 +434,42 @@ def test_the_waiting_process_tries_itself_when_the_first_fails_with_nothing(mirr
 CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
 
 
+TORCHVISION = {
+    "cifar10": [(CIFAR10.url, CIFAR10.tgz_md5)],
+    "cifar100": [(CIFAR100.url, CIFAR100.tgz_md5)],
+    "emnist": [(EMNIST.url, EMNIST.md5)],
+    "svhn": [(SVHN.split_list[part][0], SVHN.split_list[part][2]) for part in ("train", "test")],
+}
+
+
 def test_the_catalog_is_valid_and_agrees_with_torchvision():
     catalog = yaml.safe_load(CATALOG.read_text())
     check(catalog, "sources", str(CATALOG))
-    [file] = catalog["cifar10"]["files"]
-    assert file["urls"][0] == CIFAR10.url
-    assert file["name"] == CIFAR10.filename
-    assert file["checksum"] == f"md5:{CIFAR10.tgz_md5}"
+    for source, expected in TORCHVISION.items():
+        assert [(file["urls"][0], file["checksum"]) for file in catalog[source]["files"]] == [
+            (url, f"md5:{digest}") for url, digest in expected
+        ]
+        assert [file["name"] for file in catalog[source]["files"]] == [url.split("/")[-1] for url, _ in expected]
+
+
+def test_every_data_set_has_a_source():
+    assert components.signatures("dataset").keys() <= yaml.safe_load(CATALOG.read_text()).keys()
+
+
+def test_a_source_of_several_files_is_all_of_them(tmp_path):
+    source = sources(CATALOG, {})["svhn"]
+    names = ["train_32x32.mat", "test_32x32.mat"]
+    assert list(source.downloads) == names
+    assert source.paths == [Path("resources", "svhn", name) for name in names]
+    assert all(file["checksum"] in source.identity for file in source.entry["files"])
+    (tmp_path / "svhn").mkdir()
+    local = sources(CATALOG, {"svhn": str(tmp_path / "svhn")})["svhn"]
+    assert (local.downloads, local.paths) == ({}, [tmp_path / "svhn"])
+
+
+def test_bundled_data_need_nothing():
+    bundled = sources(CATALOG, {})["digits"]
+    assert (bundled.downloads, bundled.paths, bundled.identity) == ({}, [], "bundled")
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ def code(script, *modules):
 def made_from(what, name):
     """What an input is made from: other inputs, or the file or folder of a source that is not bundled."""
     made = PLAN.inputs[f"inputs/{what}/{name}"]
-    source = SOURCES[made.source].path if made.source else None
-    return [f"results/{need}" for need in made.needs] + ([str(source)] if source else [])
+    sources = SOURCES[made.source].paths if made.source else []
+    return [f"results/{need}" for need in made.needs] + [str(path) for path in sources]
 
 
 def inputs_of(job):

@@ -1,6 +1,6 @@
 # Download what the catalog names; turn data sets into uniform memory-mapped arrays.
 # Needs config/sources.yaml or a local path; makes resources/<source>/<file> and results/inputs/dataset/<name>/.
-DOWNLOADS = {str(source.path): name for name, source in PLAN.sources.items() if source.download}
+DOWNLOADS = {name: source.downloads for name, source in PLAN.sources.items() if source.downloads}
 
 
 rule download:
@@ -11,13 +11,13 @@ rule download:
     benchmark:
         "results/benchmarks/download/{source}/{file}.tsv"
     wildcard_constraints:
-        source=one_of(DOWNLOADS.values()),
-        file="[^/]+",
+        source=one_of(DOWNLOADS),
+        file=one_of(file for files in DOWNLOADS.values() for file in files),
     localrule: True
     conda:
         "../../envs/train.yaml"
     params:
-        source=lambda w: SOURCES[w.source].download,
+        file=lambda w: DOWNLOADS[w.source][w.file],
         offline=SETTINGS.get("offline", False),
     script:
         "../scripts/download.py"

@@ -6,11 +6,11 @@ from outagefl.scripting import logged
 from outagefl.sources.download import fetch
 
 with logged(snakemake.log[0]):
-    source = snakemake.params.source
+    file = snakemake.params.file
     fetch(
-        source["urls"],
+        file["urls"],
         Path(snakemake.output[0]),
-        bytes=source["bytes"],
-        checksum=source["checksum"],
+        bytes=file.get("bytes"),
+        checksum=file["checksum"],
         offline=snakemake.params.offline,
     )

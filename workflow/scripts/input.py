@@ -1,10 +1,11 @@
 """Make one data set, partition, graph, trace or availability matrix."""
 
+import os
 from pathlib import Path
 
 from outagefl.runs.plan import make_input
 from outagefl.scripting import logged
 
 with logged(snakemake.log[0]):
-    needs = Path(snakemake.input[0]) if snakemake.input else None
+    needs = Path(os.path.commonpath(snakemake.input)) if snakemake.input else None  # the folder of several files
     make_input(snakemake.params.what, snakemake.params.spec, needs, Path(snakemake.output[0]))

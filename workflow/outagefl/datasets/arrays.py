@@ -2,7 +2,8 @@
 
 ``x_train.npy x_test.npy`` uint8 (n, height, width, channels), C order; ``y_train.npy y_test.npy`` int64 (n,);
 ``info.json`` {name, classes, mean, std, note}. Mean and std are per channel, of the training images scaled to 0..1;
-the note is what a reader of results must know about the data, or empty.
+the note is what a reader of results must know about the data, or empty. Where the writer of every image is known, there
+are also ``w_train.npy w_test.npy`` int64 (n,), indices into the names under ``writers`` in ``info.json``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,17 @@ from outagefl.errors import DataError
 Split = tuple[NDArray[np.uint8], NDArray[np.int64]]  # images (n, height, width, channels), labels (n,)
 
 ARRAYS = ("x_train", "y_train", "x_test", "y_test")
+WRITERS = ("w_train", "w_test")
 BLOCK = 1000  # images looked at together, to keep intermediate copies small
+
+
+@dataclass(frozen=True)
+class Writers:
+    """Names of the writers, and whose every training and every test image (n,) is: an index into the names."""
+
+    names: tuple[str, ...]
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,7 @@ class ImageData:
     mean: tuple[float, ...]
     std: tuple[float, ...]
     note: str
+    writers: Writers | None = None
 
 
 def create(spec: Mapping[str, Any], source: Path | None, target: Path) -> None:
@@ -46,22 +58,37 @@ def create(spec: Mapping[str, Any], source: Path | None, target: Path) -> None:
     prepare(source, target, **options)
 
 
-def save(folder: Path, name: str, train: Split, test: Split, *, classes: Sequence[str], note: str = "") -> None:
+def save(
+    folder: Path,
+    name: str,
+    train: Split,
+    test: Split,
+    *,
+    classes: Sequence[str],
+    note: str = "",
+    writers: Writers | None = None,
+) -> None:
     """Write a prepared data set; ``folder`` appears complete or not at all, in place of an older one.
 
-    Raises DataError if images or labels break the format above.
+    Raises DataError if images, labels or writers break the format above.
     """
     for split, (x, y) in {"training": train, "test": test}.items():
-        _check(f"{name}, {split} images", x, y, len(classes))
+        _check_images(f"{name}, {split} images", x)
+        _check_numbers(f"{name}, {split} images: labels", y, len(x), len(classes))
     if train[0].shape[1:] != test[0].shape[1:]:
         raise DataError(f"{name}: training images have shape {train[0].shape[1:]}, test images {test[0].shape[1:]}")
     mean, std = channel_statistics(train[0])
     info = {"name": name, "classes": list(classes), "mean": mean.tolist(), "std": std.tolist(), "note": note}
+    content = dict(zip(ARRAYS, (*train, *test), strict=True))
+    if writers:
+        _check_numbers(f"{name}, training images: writers", writers.train, len(train[1]), len(writers.names))
+        _check_numbers(f"{name}, test images: writers", writers.test, len(test[1]), len(writers.names))
+        info["writers"] = list(writers.names)
+        content |= zip(WRITERS, (writers.train, writers.test), strict=True)
     with files.replacing(folder) as new:
         new.mkdir()
-        for split, (x, y) in {"train": train, "test": test}.items():
-            np.save(new / f"x_{split}.npy", np.ascontiguousarray(x))
-            np.save(new / f"y_{split}.npy", y)
+        for array, values in content.items():
+            np.save(new / f"{array}.npy", np.ascontiguousarray(values))
         (new / "info.json").write_text(json.dumps(info, indent=2) + "\n")
         if folder.exists():
             shutil.rmtree(folder)
@@ -71,13 +98,16 @@ def load(folder: Path) -> ImageData:
     """Map a prepared data set; DataError if ``folder`` does not hold one."""
     try:
         info = json.loads((folder / "info.json").read_text())
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
+        named = [*ARRAYS, *WRITERS] if "writers" in info else ARRAYS
+        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in named}
+        writers = [arrays.pop(name) for name in WRITERS if name in arrays]
         return ImageData(
             **arrays,
             classes=tuple(info["classes"]),
             mean=tuple(info["mean"]),
             std=tuple(info["std"]),
             note=info["note"],
+            writers=Writers(tuple(info["writers"]), *writers) if writers else None,
         )
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise DataError(f"{folder}: not a prepared data set ({type(error).__name__}: {error})") from error
@@ -98,10 +128,13 @@ def channel_statistics(images: NDArray[np.uint8]) -> tuple[NDArray[np.float64], 
     return mean, np.sqrt((share * (values - mean[:, None]) ** 2).sum(axis=1))
 
 
-def _check(what: str, x: NDArray[np.uint8], y: NDArray[np.int64], classes: int) -> None:
+def _check_images(what: str, x: NDArray[np.uint8]) -> None:
     if x.dtype != np.uint8 or x.ndim != 4 or x.size == 0:
         raise DataError(f"{what}: {x.dtype} of shape {x.shape}, expected uint8 (n, height, width, channels)")
-    if y.dtype != np.int64 or y.shape != (len(x),):
-        raise DataError(f"{what}: labels are {y.dtype} of shape {y.shape}, expected int64 ({len(x)},)")
-    if y.min() < 0 or y.max() >= classes:
-        raise DataError(f"{what}: labels from {y.min()} to {y.max()}, expected 0 to {classes - 1}")
+
+
+def _check_numbers(what: str, numbers: NDArray[np.int64], images: int, limit: int) -> None:
+    if numbers.dtype != np.int64 or numbers.shape != (images,):
+        raise DataError(f"{what} are {numbers.dtype} of shape {numbers.shape}, expected int64 ({images},)")
+    if numbers.min() < 0 or numbers.max() >= limit:
+        raise DataError(f"{what} from {numbers.min()} to {numbers.max()}, expected 0 to {limit - 1}")

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from numpy.typing import NDArray
 
 from outagefl.datasets.arrays import Split
-from outagefl.errors import DataError
+from outagefl.datasets.decoding import decode
+from outagefl.datasets.published import Form, Published, Reading
+from outagefl.errors import DataError, unknown
+from outagefl.sources import archive
 
 SPLITS = ("train", "test")
 SUFFIXES = (".png", ".jpg", ".jpeg")
 
-UNDECODABLE = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
+
+def form(*also: str) -> Form:
+    """The form of class folders; images of the Pillow modes ``also`` are accepted and converted."""
+    return Form(
+        "{train,test}/<class>/<n>.png or .jpg", lambda names: any(map(is_image, names)), partial(read, also=also)
+    )
 
 
 def is_image(name: str) -> bool:
@@ -30,54 +38,53 @@ def is_image(name: str) -> bool:
     )
 
 
-def read(
-    members: Iterable[tuple[str, bytes]], source: Path, size: tuple[int, int]
-) -> tuple[dict[str, Split], tuple[str, ...], bool]:
-    """Decode the images of an archive, given as name and content.
+def read(source: Path, names: Collection[str], published: Published, *, also: Collection[str] = ()) -> Reading:
+    """Read the images of ``published`` from class folders called by its classes.
 
-    Returns the splits ``train`` and ``test``, the class names in alphabetical order (label = place in it), and whether
-    any image is a JPEG. Within a class the order is that of the numbers in the file names. All images must be RGB of
-    ``size`` (width, height). Raises DataError naming ``source`` and the image or classes that are unfit.
-
-    The encoded images are kept until all are known, so that the arrays can be made at their final size.
+    Images are in the order of the classes, within a class in that of the numbers in the file names. Since the names are
+    known before, every image goes straight to its place: no more is in memory than the arrays and one image. The notes
+    say whether images went through JPEG and how many were converted. Raises DataError naming ``source`` and the image
+    or class that is unfit.
     """
-    encoded: dict[str, dict[str, bytes]] = {split: {} for split in SPLITS}
-    for name, content in members:
-        encoded[PurePosixPath(name).parts[-3]][name] = content
-    classes = {split: {PurePosixPath(name).parent.name for name in encoded[split]} for split in SPLITS}
-    for split, other in zip(SPLITS, reversed(SPLITS), strict=True):
-        if not classes[split]:
-            raise DataError(f"{source}: no images in {split}/<class>/")
-        if missing := sorted(classes[other] - classes[split]):
-            raise DataError(f"{source}: {split}/ lacks classes that {other}/ has: {', '.join(missing)}")
-    names = tuple(sorted(classes["train"]))
-    labels = {name: label for label, name in enumerate(names)}
-    jpeg = False
-    splits = {}
+    splits: dict[str, Split] = {}
+    places: dict[str, tuple[str, int]] = {}
     for split in SPLITS:
-        ordered = sorted(encoded[split], key=lambda name: (PurePosixPath(name).parent.name, _numeric(name)))
-        x = np.empty((len(ordered), size[1], size[0], 3), dtype=np.uint8)
-        y = np.empty(len(ordered), dtype=np.int64)
-        for index, name in enumerate(ordered):
-            x[index], kind = _decode(encoded[split].pop(name), f"{source}: {name}", size)
-            y[index] = labels[PurePosixPath(name).parent.name]
-            jpeg = jpeg or kind == "JPEG"
-        splits[split] = (x, y)
-    return splits, names, jpeg
+        ordered, labels = _order(source, split, names, published)
+        splits[split] = (np.empty((len(ordered), *published.shape), dtype=np.uint8), labels)
+        places |= {name: (split, index) for index, name in enumerate(ordered)}
+    jpeg, converted = False, 0
+    for name, content in archive.members(source, places.__contains__):
+        picture = decode(content, f"{source}: {name}", published.shape, also)
+        split, index = places.pop(name)
+        splits[split][0][index] = picture.pixels
+        jpeg |= picture.jpeg
+        converted += picture.converted
+    if places:
+        raise DataError(f"{source}: changed while it was read; {next(iter(places))} is gone")
+    notes = ["images JPEG-recompressed"] if jpeg else []
+    if converted:
+        notes.append(f"{converted} images converted to {published.shape[2]} channels")
+    return Reading(splits["train"], splits["test"], tuple(notes))
+
+
+def _order(
+    source: Path, split: str, names: Collection[str], published: Published
+) -> tuple[list[str], NDArray[np.int64]]:
+    """The names of a split's images in the order of the arrays, and their labels."""
+    own = {name for name in names if is_image(name) and PurePosixPath(name).parts[-3] == split}
+    if not own:
+        raise DataError(f"{source}: no images in {split}/<class>/")
+    labels = {name: label for label, name in enumerate(published.classes)}
+    classes = {PurePosixPath(name).parent.name for name in own}
+    for name in sorted(classes):
+        if name not in labels:
+            raise DataError(f"{source}: {split}/: {unknown(f'class of {published.name}', name, labels)}")
+    if missing := [name for name in published.classes if name not in classes]:
+        raise DataError(f"{source}: {split}/ lacks the classes {', '.join(missing)}")
+    ordered = sorted(own, key=lambda name: (labels[PurePosixPath(name).parent.name], _numeric(name)))
+    return ordered, np.array([labels[PurePosixPath(name).parent.name] for name in ordered], dtype=np.int64)
 
 
 def _numeric(name: str) -> list[str | int]:
     """Sort key under which ``2.png`` comes before ``10.png``: text and numbers in turns."""
     return [int(part) if place % 2 else part for place, part in enumerate(re.split(r"(\d+)", name))]
-
-
-def _decode(content: bytes, where: str, size: tuple[int, int]) -> tuple[np.ndarray, str | None]:
-    try:
-        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
-            if image.size != size or image.mode != "RGB":
-                raise DataError(f"{where}: {image.mode} of {image.size}, expected RGB of {size} (width, height)")
-            return np.asarray(image), image.format
-    except UnidentifiedImageError:
-        raise DataError(f"{where}: neither PNG nor JPEG, or damaged in its first bytes") from None
-    except UNDECODABLE as error:
-        raise DataError(f"{where}: cannot be decoded: {error}") from error

@@ -29,16 +29,14 @@ class Source:
     local: Path | None = None
 
     @property
-    def download(self) -> dict[str, Any] | None:
-        """The file to download (name, urls, bytes, checksum); None when nothing needs the network."""
-        return None if self.local or "files" not in self.entry else self.entry["files"][0]
+    def downloads(self) -> dict[str, dict[str, Any]]:
+        """The files to download (urls, bytes, checksum) by name; empty when nothing needs the network."""
+        return {} if self.local else {file["name"]: file for file in self.entry.get("files", [])}
 
     @property
-    def path(self) -> Path | None:
-        """What preparation reads; None for a bundled source."""
-        if self.download:
-            return Path("resources", self.name, self.download["name"])
-        return self.local
+    def paths(self) -> list[Path]:
+        """What preparation reads: the downloaded files or the local path; nothing for a bundled source."""
+        return [self.local] if self.local else [Path("resources", self.name, name) for name in self.downloads]
 
     @cached_property
     def identity(self) -> str:
@@ -49,7 +47,7 @@ class Source:
             raise DataError(
                 f"config: local: the source {self.name!r} has no download; expected {self.name}: <path>. {advice}"
             )
-        return self.download["checksum"] if self.download else "bundled"
+        return " ".join(file["checksum"] for file in self.downloads.values()) or "bundled"
 
 
 def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:

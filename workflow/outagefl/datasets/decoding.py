@@ -1,0 +1,48 @@
+"""Encoded pictures to pixels."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from outagefl.errors import DataError
+
+FORMATS = ("PNG", "JPEG")
+MODES = {1: "L", 3: "RGB"}  # channels → Pillow's name
+UNDECODABLE = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Pixels (height, width, channels); whether they went through JPEG, and whether the channels were converted."""
+
+    pixels: NDArray[np.uint8]
+    jpeg: bool
+    converted: bool
+
+
+def decode(content: bytes, where: str, shape: tuple[int, int, int], also: Collection[str] = ()) -> Picture:
+    """Decode a PNG or JPEG that must have ``shape`` (height, width, 1: grey or 3: RGB).
+
+    Pictures of the Pillow modes ``also`` are converted. Raises DataError, naming ``where`` the picture comes from, for
+    any other mode or size, before anything is unpacked, and for what cannot be decoded.
+    """
+    height, width, channels = shape
+    mode = MODES[channels]
+    try:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            if image.size != (width, height) or image.mode not in (mode, *also):
+                raise DataError(
+                    f"{where}: {image.mode} of {image.size}, expected {mode} of {(width, height)} (width, height)"
+                )
+            pixels = np.asarray(image if image.mode == mode else image.convert(mode))
+            return Picture(pixels.reshape(shape), image.format == "JPEG", image.mode != mode)
+    except UnidentifiedImageError:
+        raise DataError(f"{where}: neither PNG nor JPEG, or damaged in its first bytes") from None
+    except UNDECODABLE as error:
+        raise DataError(f"{where}: cannot be decoded: {error}") from error
