@@ -244,5 +244,5 @@ def test_the_readmes_trace_of_ones_own_can_be_planned_and_read(tmp_path, monkeyp
     changes = yaml.safe_load(settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv")))
     plan = plan_with(changes["overrides"]["sfg"], local=changes["local"])
     [made] = [made for made in plan.inputs.values() if made.what == "trace"]
-    traces.create(made.spec, plan.sources["custom"].path, tmp_path / "t.npz")
+    traces.create(made.spec, plan.sources["custom"].paths[0], tmp_path / "t.npz")
     assert traces.load(tmp_path / "t.npz").state.shape == (288, 2)
