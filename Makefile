@@ -4,21 +4,27 @@ CORES ?= all
 PYTHON ?= python3
 # Sources from local paths: make reproduce SCALE=laptop LOCAL="cifar10: /data/cifar10.tar.xz"
 LOCAL ?=
-# Anything else for Snakemake: make reproduce ARGS="--rerun-triggers mtime"
+# Other keys of config.yaml: make reproduce CONFIG="device=cpu offline=true"
+CONFIG ?=
+# Anything else for Snakemake, or pytest: make reproduce ARGS="--keep-incomplete"
 ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-CONFIG := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}')
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(CONFIG) $(ARGS)
+SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}') $(CONFIG)
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(ARGS) $(SETTINGS)
 SOURCES := workflow/outagefl workflow/scripts tests benchmarks
+
+ifneq ($(filter --config -C,$(ARGS)),)
+$(error --config in ARGS would replace SCALE and LOCAL; give keys of the configuration as CONFIG="key=value …")
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup reproduce report dry-run test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
-	@echo 'Options: SCALE=quick|laptop|paper  CORES=all|N  LOCAL="source: path"  PYTHON=python3  ARGS="…"'
+	@echo 'Options: SCALE=quick|laptop|paper  CORES=all|N  LOCAL="source: path"  CONFIG="key=value"  ARGS="…"  PYTHON=python3'
 
 setup: $(VENV)/.ready ## create .venv from the pinned lock
 
@@ -33,7 +39,7 @@ reproduce: $(VENV)/.ready ## run the studies at SCALE and write the report
 	@$(MAKE) --no-print-directory report
 
 report: $(VENV)/.ready ## write the HTML report from finished results
-	$(BIN)/snakemake $(CONFIG) $(ARGS) --report results/$(SCALE)/report.html
+	$(BIN)/snakemake --report results/$(SCALE)/report.html $(SETTINGS)
 	@echo
 	@echo "Report:  results/$(SCALE)/report.html"
 	@echo "Claims:  results/$(SCALE)/claims.html"
@@ -61,4 +67,5 @@ clean-results: ## delete results/ after asking
 	@test -d results || { echo "There is no results/."; exit 0; }; \
 	du -sh results; \
 	printf 'Delete results/ with all trained runs? [y/N] '; \
-	read answer && [ "$$answer" = y ] && rm -r results && echo Deleted. || echo Kept.
+	read answer; \
+	if [ "$$answer" = y ]; then rm -r results && echo Deleted.; else echo Kept.; fi

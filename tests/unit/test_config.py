@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 import yaml
 
-from outagefl.config import load, merge
+from outagefl.config import load, merge, typed
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.inputs import traces
 from outagefl.runs.plan import make_plan
@@ -22,10 +22,13 @@ def main_config(**changes):
     return {**yaml.safe_load((CONFIG / "config.yaml").read_text()), **changes}
 
 
+def plan_of(config):
+    return make_plan(load(config, CONFIG), sources(CONFIG / "sources.yaml", config["local"]))
+
+
 def plan_with(sfg=None, **changes):
     """Plan the real configuration with overrides of the SFG study and of main keys."""
-    config = main_config(overrides={"sfg": sfg or {}}, **changes)
-    return make_plan(load(config, CONFIG), sources(CONFIG / "sources.yaml", config["local"]))
+    return plan_of(main_config(overrides={"sfg": sfg or {}}, **changes))
 
 
 def setting(**values):
@@ -122,10 +125,72 @@ def test_a_mistake_in_what_no_experiment_uses_is_told_too():
         plan_with({"methods": {"spare": {"rule": {"kind": "sgf"}}}})
 
 
-def test_values_from_the_command_line_are_read_as_yaml():
-    resolved = load(main_config(offline="true", studies="[sfg]"), CONFIG)
+def test_numbers_and_truth_values_may_come_as_text():
+    """Snakemake hands on what stands inside ``--config key={…}`` as text."""
+    overrides = {"sfg": {"seeds": "2", "setting": {"training": {"learning_rate": "0.1"}}}}
+    resolved = load(main_config(offline="true", overrides=overrides), CONFIG)
     assert resolved["offline"] is True
-    assert resolved["studies"] == ["sfg"]
+    assert resolved["study_settings"]["sfg"]["seeds"] == 2
+    assert resolved["study_settings"]["sfg"]["setting"]["training"]["learning_rate"] == 0.1
+
+
+@pytest.mark.parametrize("text", ["{cifar10: ", "[a", "2020-01-29", "markov", "{a: 1}"])
+def test_other_text_stays_text(text):
+    assert typed(text) == text
+
+
+@pytest.mark.parametrize(
+    ("overrides", "parts"),
+    [
+        ({"sgf": {"seeds": 2}}, ["overrides", "unknown study 'sgf'", "did you mean 'sfg'"]),
+        ({"sfg": {"seeds": 3.0}}, ["seeds", "3.0"]),
+        ({"sfg": setting(rounds=6.0)}, ["rounds", "6.0", "whole number"]),
+        ({"sfg": setting(training={"steps": 2.0})}, ["training.steps", "2.0"]),
+        ({"sfg": setting(model={"kind": "cnn", "channels": [2.0], "hidden": []})}, ["channels", "2.0"]),
+        ({"sfg": setting(partition={"kind": "dirichlet", "alpha": float("inf"), "test_images": 5})}, ["alpha", "inf"]),
+        ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sfg", "gamma": float("nan")}}}}}, ["gamma", "nan"]),
+        ({"sfg": {"experiments": {"outages": None}}}, ["experiments", "non-empty"]),
+        ({"sfg": {"experiments": {"outages": {"factors": {"partition.alpha": [1, 1]}}}}}, ["alpha", "non-unique"]),
+        (
+            {"sfg": {"experiments": {"outages": {"factors": {"topology": ["ring", {"kind": "ring"}]}}}}},
+            ["factors.topology", "'ring' stands twice"],
+        ),
+        ({"sfg": setting(topology={"degree": 3})}, ["topology", "no kind", "random_regular"]),
+        ({"sfg": {"experiments": {"outages": {"methods": ["dfedavg", "SFG"]}}}}, ["'SFG'", "did you mean 'sfg'"]),
+    ],
+)
+def test_more_mistakes_are_one_clear_line(overrides, parts):
+    with pytest.raises(ConfigError) as caught:
+        plan_of(main_config(overrides=overrides))
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runs_per_job: 1\n", "'studies' is a required property"),
+        ("studies: {}\n", "'runs_per_job' is a required property"),
+        ("runs_per_job: 1\nstudies:\n", "'studies' is a required property"),
+        ("runs_per_job: 1\nstudies: {sgf: {}}\n", "unknown study 'sgf'; did you mean 'sfg'?"),
+        ("runs_per_job: 1\nruns_per_job: 2\nstudies: {}\n", "the key 'runs_per_job' stands twice"),
+    ],
+)
+def test_a_bad_scale_file_is_one_clear_line(tmp_path, text, message):
+    shutil.copytree(CONFIG, tmp_path / "config")
+    (tmp_path / "config" / "scales" / "bad.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=r"bad\.yaml") as caught:
+        load(main_config(scale="bad"), tmp_path / "config")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_experiment_may_change_one_key_of_its_analysis():
+    plan = plan_with({"experiments": {"outages": {"analysis": {"tail": 0.2}}}})
+    assert plan.experiments["sfg/outages"].analysis["tail"] == 0.2
+    assert plan.experiments["sfg/outages"].analysis["baseline"] == "dfedavg"
 
 
 FOLLOW = {

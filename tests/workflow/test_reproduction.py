@@ -24,6 +24,7 @@ def test_a_reproduction_makes_index_tables_figures_and_claims(finished):
         record = json.loads((finished.root / "results" / run / "run.json").read_text())
         assert record["spec"]["rounds"] == 6
         assert record["packages"]["torch"]
+        assert record["device"] != "auto"
     for name in ("comparisons.csv", "comparison.tex", "comparison.html"):
         assert (results / "sfg" / "outages" / name).stat().st_size > 0
     for figure in FIGURES:
@@ -110,9 +111,52 @@ def test_a_deleted_run_is_trained_again(finished):
     assert finished.planned() == {}
 
 
+@pytest.mark.parametrize("name", ["metrics.parquet", "run.json"])
+def test_a_run_that_lacks_a_file_is_trained_again(finished, name):
+    before = finished.metrics()
+    (finished.root / "results" / next(iter(before)) / name).unlink()
+    assert finished.planned()["train"] == 1
+    finished.finish("--cores", "2")
+    assert finished.metrics() == before
+    assert finished.planned() == {}
+
+
+def test_a_damaged_run_is_refused_with_what_to_do(finished):
+    run = next(iter(finished.metrics()))
+    with (finished.root / "results" / run / "metrics.parquet").open("ab") as stream:
+        stream.write(b"x")
+    (finished.root / "results/tiny/sfg/outages/figures/effective_lag.png").unlink()
+    output = finished.fail("--cores", "2")
+    line = next(line for line in output.splitlines() if line.startswith("outagefl: "))
+    assert run in line
+    assert f"delete results/{run}" in line
+    subprocess.run(["rm", "-r", finished.root / "results" / run], check=True)
+    finished.finish("--cores", "2")
+
+
+def test_settings_can_be_overridden_on_the_command_line(finished):
+    planned = finished.planned(config="overrides={sfg: {seeds: 3, setting: {training: {learning_rate: 0.2}}}}")
+    assert planned["train"] == 3
+
+
+def test_a_full_disk_is_one_line_and_the_next_call_goes_on(finished, project):
+    """A results folder on a small file system that fills up, and is then made larger."""
+    results = project.root / "results"
+    results.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", results], check=False)
+    if mounted.returncode:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        output = project.fail("--cores", "2")
+        assert "No space left on device" in output
+        subprocess.run(["mount", "-o", "remount,size=200m", results], check=True)
+        project.finish("--cores", "2")
+        assert project.metrics() == finished.metrics()
+    finally:
+        subprocess.run(["umount", "-l", results], check=True)
+
+
 def test_a_single_run_is_a_target(project):
-    planned = project.finish("-n", "--quiet", "rules")
-    assert planned is not None
     jobs = project.root / "results"
     project.finish("--cores", "2", "results/tiny/sfg/outages/runs.csv")
     run = next(iter(pd.read_csv(jobs / "tiny/sfg/outages/runs.csv")["run"]))
@@ -137,9 +181,7 @@ def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
     project.finish("--cores", "2")
     assert project.metrics() == finished.metrics()
     assert project.planned() == {}
-    litter = [p for p in (project.root / "results").rglob(".tmp-*") if p.parent.name != "runs"]
-    assert project.finish("-n")
-    assert all(not (p / "run.json").exists() for p in litter)
+    assert not list((project.root / "results").rglob(".tmp-*"))
 
 
 def test_snakemake_alone_killed_while_its_jobs_go_on(finished, project):

@@ -16,11 +16,13 @@ from outagefl.runs.batch import train
 from outagefl.runs.expand import FAMILY
 from outagefl.runs.plan import INPUTS, Run, make_input
 
+BUNDLED = ("digits",)  # data sets that come with a package
+
 
 def read_spec(path: Path) -> dict[str, Any]:
     """A resolved run spec from a JSON file that holds one, such as a ``run.json``; ConfigError if it cannot run."""
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not readable as JSON ({error})") from None
     spec: dict[str, Any] = content.get("spec", content) if isinstance(content, dict) else content
@@ -42,6 +44,10 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     needs = {"dataset": source, "trace": trace, "partition": output / inputs["dataset"]}
     if nested:
         needs["availability"] = output / inputs["trace"]
+    if source is None and spec["dataset"]["kind"] not in BUNDLED:
+        raise ConfigError(f"--source: the data set {spec['dataset']['kind']!r} is not bundled; expected a path")
+    if nested and trace is None:
+        raise ConfigError(f"--trace: availability follows the trace {nested['trace']['kind']!r}; expected a path")
     for what, place in inputs.items():
         if not (output / place).exists():
             make_input(what, spec | nested, needs.get(what), output / place)

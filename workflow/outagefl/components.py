@@ -17,26 +17,29 @@ from outagefl.errors import ConfigError, unknown
 
 PACKAGE = Path(__file__).parent
 
-# family → (folder below the package, function every module of it defines)
-FAMILIES = {
-    "dataset": ("datasets", "prepare"),
-    "partition": ("inputs/partition", "split"),
-    "topology": ("inputs/topology", "edges"),
-    "availability": ("inputs/availability", "matrix"),
-    "trace": ("traces", "read"),
-    "gossip rule": ("rules/gossip", "scores"),
-    "model": ("models", "build"),
-    "engine": ("engines", "run"),
-}
+
+@cache
+def families() -> dict[str, tuple[str, str]]:
+    """Family → its folder below the package and the function every module of it defines, as its folder says.
+
+    Each folder says so itself, so that a new family changes no code that existing runs depend on.
+    """
+    found = {}
+    for path in sorted(PACKAGE.rglob("__init__.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).strip("()") == "FAMILY, FUNCTION":
+                family, function = ast.literal_eval(node.value)
+                found[family] = (path.parent.relative_to(PACKAGE).as_posix(), function)
+    return found
 
 
 @cache
 def signatures(family: str) -> dict[str, dict[str, bool]]:
     """All components of a family: name → option → whether it is required."""
-    folder, function = FAMILIES[family]
+    folder, function = families()[family]
     found = {}
     for path in sorted((PACKAGE / folder).glob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 found[path.stem] = {argument.arg: default is None for argument, default in defaults}
@@ -45,7 +48,7 @@ def signatures(family: str) -> dict[str, dict[str, bool]]:
 
 def module_name(family: str, kind: str) -> str:
     """The dotted module name of a component, e.g. ``outagefl.rules.gossip.sfg``."""
-    folder, _ = FAMILIES[family]
+    folder, _ = families()[family]
     return f"outagefl.{folder.replace('/', '.')}.{kind}"
 
 
@@ -55,7 +58,9 @@ def check(family: str, settings: Mapping[str, Any], where: str) -> None:
     Raises ConfigError naming ``where`` (the configuration key) for an unknown kind, unknown option or missing option.
     """
     known = signatures(family)
-    kind = settings.get("kind")
+    if "kind" not in settings:
+        raise ConfigError(f"{where}: {dict(settings)} has no kind; expected one of {', '.join(known)}")
+    kind = settings["kind"]
     if kind not in known:
         raise ConfigError(f"{where}: {unknown(family, kind, known)}")
     options = known[kind]
@@ -71,5 +76,5 @@ def load(family: str, settings: Mapping[str, Any]) -> tuple[Callable[..., Any], 
     """The component's function and its options."""
     check(family, settings, family)
     kind = settings["kind"]
-    function = getattr(import_module(module_name(family, kind)), FAMILIES[family][1])
+    function = getattr(import_module(module_name(family, kind)), families()[family][1])
     return function, {key: value for key, value in settings.items() if key != "kind"}

@@ -9,13 +9,14 @@ what is run depends on the configuration alone, not on the state of the network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from outagefl.errors import ConfigError, unknown
@@ -23,10 +24,36 @@ from outagefl.errors import ConfigError, unknown
 SCHEMAS = Path(__file__).parent.parent / "schemas"
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML in which a key may stand only once: the last of two would silently win."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def _is_integer(_: Any, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_: Any, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# JSON Schema calls 2.0 an integer, and has nothing to say about infinity.
+_Validator = validators.extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
+)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read one YAML mapping; ConfigError for a missing file, bad syntax or a document that is no mapping."""
     try:
-        content = yaml.safe_load(path.read_text())
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         valid = sorted(p.stem for p in path.parent.glob("*.yaml"))
         raise ConfigError(f"{path}: no such file; {unknown('name', path.stem, valid)}") from None
@@ -38,9 +65,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 @cache
-def validator(schema: str) -> Draft202012Validator:
+def validator(schema: str) -> Any:
     """The validator of ``workflow/schemas/<schema>.schema.yaml``."""
-    return Draft202012Validator(read_yaml(SCHEMAS / f"{schema}.schema.yaml"))
+    return _Validator(read_yaml(SCHEMAS / f"{schema}.schema.yaml"))
 
 
 def _explain(error: ValidationError, where: str) -> str:
@@ -59,7 +86,7 @@ def _explain(error: ValidationError, where: str) -> str:
 def check(content: Any, schema: str, where: str, *, partial: bool = False) -> None:
     """Raise ConfigError for the first violation of a schema; ``partial`` overlays may lack required keys."""
     errors: Iterator[ValidationError] = validator(schema).iter_errors(content)
-    found = [e for e in errors if not (partial and e.validator == "required")]
+    found = [e for e in errors if not (partial and e.validator in ("required", "minProperties"))]
     if found:
         raise ConfigError(_explain(min(found, key=lambda e: (e.validator != "additionalProperties", e.path)), where))
 
@@ -84,34 +111,61 @@ def without_nulls(content: Any) -> Any:
     return content
 
 
+def typed(value: Any) -> Any:
+    """``value`` with the numbers, truth values and nulls that came as text, as they do from a command line."""
+    if isinstance(value, Mapping):
+        return {key: typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [typed(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        read = yaml.safe_load(value)
+    except yaml.YAMLError:
+        return value
+    return read if read is None or isinstance(read, int | float) else value
+
+
+def _overlays(
+    config: Mapping[str, Any], scale: Mapping[str, Any], scale_file: Path, missing: Iterable[str]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """What is laid over the studies, weakest first: where it stands, and study → settings."""
+    return [
+        (f"{scale_file}: studies", scale["studies"]),
+        *((f"{scale_file}: without: {source}", scale["without"][source]) for source in missing),
+        ("config: overrides", config.get("overrides") or {}),
+    ]
+
+
 def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Resolve the configuration: ``config`` with every study's overlaid settings under ``study_settings``.
 
-    Values from the command line may be text in YAML, such as ``true``. ``without`` lists the sources whose absence
+    Values from the command line may be text, see ``typed``. ``without`` lists the sources whose absence
     changed the settings. ``folder`` holds ``studies/``, ``scales/`` and ``sources.yaml``. Raises ConfigError before
     anything is run when a key is unknown or a value cannot be used.
     """
-    config = {key: yaml.safe_load(value) if isinstance(value, str) else value for key, value in config.items()}
+    config = typed(config)
     check(config, "config", "config")
     scale_file = folder / "scales" / f"{config['scale']}.yaml"
     scale = read_yaml(scale_file)
-    check(without_nulls(scale), "scale", str(scale_file), partial=True)
+    check(without_nulls(scale), "scale", str(scale_file))
     catalog, substitutes = read_yaml(folder / "sources.yaml"), scale.get("without", {})
     for source in substitutes:
         if source not in catalog:
             raise ConfigError(f"{scale_file}: without: {unknown('source', source, catalog)}")
     within_reach = config.get("local", {}) if config.get("offline", False) else catalog
+    valid = [path.stem for path in (folder / "studies").glob("*.yaml")]
+    for place, overlays in _overlays(config, scale, scale_file, substitutes):
+        for name in overlays:
+            if name not in valid:
+                raise ConfigError(f"{place}: {unknown('study', name, valid)}")
     missing = [source for source in substitutes if source not in within_reach]
     resolved = {**config, "runs_per_job": scale["runs_per_job"], "without": missing, "study_settings": {}}
     for name in config["studies"]:
         study_file = folder / "studies" / f"{name}.yaml"
         study = read_yaml(study_file)
         check(study, "study", str(study_file))
-        for place, overlays in (
-            (str(scale_file), scale["studies"]),
-            *((f"{scale_file}: without: {source}", substitutes[source]) for source in missing),
-            ("config: overrides", config.get("overrides", {})),
-        ):
+        for place, overlays in _overlays(config, scale, scale_file, missing):
             overlay = overlays.get(name, {})
             check(without_nulls(overlay), "study", f"{place}: {name}", partial=True)
             study = merge(study, overlay)

@@ -28,7 +28,8 @@ class TrainingError(OutageflError):
 
 def unknown(what: str, name: object, valid: Iterable[object]) -> str:
     """Say that ``name`` is not a known ``what``, with the nearest valid spelling and all valid ones."""
-    names = sorted(str(v) for v in valid)
-    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    names = sorted({str(v) for v in valid})
+    lower = {known.lower(): known for known in names}
+    near = get_close_matches(str(name).lower(), lower, n=1, cutoff=0.5)
+    hint = f"; did you mean {lower[near[0]]!r}?" if near else ""
     return f"unknown {what} {name!r}{hint} (valid: {', '.join(names) or 'none'})"

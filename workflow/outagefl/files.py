@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+SCRATCH = ".tmp-"  # begins the names of folders with unfinished files
+
 
 @contextmanager
 def replacing(target: Path | str) -> Iterator[Path]:
@@ -23,7 +25,7 @@ def replacing(target: Path | str) -> Iterator[Path]:
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".tmp-", dir=target.parent))
+    scratch = Path(tempfile.mkdtemp(prefix=SCRATCH, dir=target.parent))
     try:
         new = scratch / target.name
         yield new
@@ -64,7 +66,7 @@ def locked(path: Path | str, *, wait: bool = True) -> Iterator[None]:
 def write_json(path: Path | str, content: Any) -> None:
     """Write ``content`` as indented JSON, atomically."""
     with replacing(path) as new:
-        new.write_text(json.dumps(content, indent=2) + "\n")
+        new.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def checksum(path: Path | str, algorithm: str = "sha256") -> str:

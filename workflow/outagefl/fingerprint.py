@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
+IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
@@ -43,7 +44,7 @@ def _file_of(module: str) -> Path | None:
 @cache
 def _read(path: Path) -> tuple[str, frozenset[str]]:
     """Digest of one file and the names it imports, at whatever depth in the code."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -72,7 +73,7 @@ def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, s
     while waiting:
         module = waiting.pop()
         path = _file_of(module)
-        if path is not None and module not in digests:
+        if path is not None and module not in digests and module not in IGNORED:
             digests[module], names = _read(path)
             waiting |= {parent for name in names for parent in _with_parents(name)} - digests.keys()
     return dict(sorted(digests.items()))

@@ -13,7 +13,7 @@ from outagefl.errors import OutageflError
 
 @contextmanager
 def logged(log: str) -> Iterator[None]:
-    """Send standard output and error of the body to the file ``log``; leave with status 1 on an OutageflError."""
+    """Send output and errors of the body to the file ``log``; leave with status 1 on a user's or machine's error."""
     with open(log, "w") as stream:
         for descriptor in (1, 2):
             os.dup2(stream.fileno(), descriptor)
@@ -21,5 +21,5 @@ def logged(log: str) -> Iterator[None]:
     logging.getLogger("outagefl").setLevel(logging.INFO)
     try:
         yield
-    except OutageflError as error:
+    except (OutageflError, OSError) as error:  # an OSError is the machine's: disk full, no permission
         sys.exit(f"outagefl: {error}")

@@ -6,4 +6,5 @@ from outagefl.files import replacing
 from outagefl.scripting import logged
 
 with logged(snakemake.log[0]), replacing(snakemake.output[0]) as new:
-    new.write_text(yaml.safe_dump(snakemake.params.settings, sort_keys=False, allow_unicode=True))
+    text = yaml.safe_dump(snakemake.params.settings, sort_keys=False, allow_unicode=True)
+    new.write_text(text, encoding="utf-8")

@@ -89,7 +89,7 @@ def save(
         new.mkdir()
         for array, values in content.items():
             np.save(new / f"{array}.npy", np.ascontiguousarray(values))
-        (new / "info.json").write_text(json.dumps(info, indent=2) + "\n")
+        (new / "info.json").write_text(json.dumps(info, indent=2) + "\n", encoding="utf-8")
         if folder.exists():
             shutil.rmtree(folder)
 
@@ -97,7 +97,7 @@ def save(
 def load(folder: Path) -> ImageData:
     """Map a prepared data set; DataError if ``folder`` does not hold one."""
     try:
-        info = json.loads((folder / "info.json").read_text())
+        info = json.loads((folder / "info.json").read_text(encoding="utf-8"))
         named = [*ARRAYS, *WRITERS] if "writers" in info else ARRAYS
         arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in named}
         writers = [arrays.pop(name) for name in WRITERS if name in arrays]

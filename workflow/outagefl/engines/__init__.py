@@ -1,1 +1,3 @@
 """Engines: who trains, who talks and when."""
+
+FAMILY, FUNCTION = "engine", "run"

@@ -1,1 +1,3 @@
 """The networks of the papers, one module per kind."""
+
+FAMILY, FUNCTION = "model", "build"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from torch import nn
 
+from outagefl.errors import ConfigError
+
 
 def build(
     image_shape: tuple[int, int, int], classes: int, *, channels: Sequence[int], hidden: Sequence[int]
@@ -17,9 +19,14 @@ def build(
     changes neither outputs nor gradients, and on the pooled image ReLU costs a quarter.
 
     For 32×32×3 images and 10 classes: channels 32, 32 with hidden 128 has 273,706 parameters (SVHN in the paper), with
-    hidden 256, 64 it has 551,786 (CIFAR-10).
+    hidden 256, 64 it has 551,786 (CIFAR-10). ConfigError for more poolings than the image has halves.
     """
     height, width, depth = image_shape
+    if min(height, width) < 2 ** len(channels):
+        raise ConfigError(
+            f"model.channels: {list(channels)} halves images of {height}×{width} {len(channels)} times; "
+            f"expected at most {min(height, width).bit_length() - 1} entries"
+        )
     layers: list[nn.Module] = []
     for channel in channels:
         layers += [nn.Conv2d(depth, channel, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]

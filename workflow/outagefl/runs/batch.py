@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from outagefl.datasets import arrays
 from outagefl.errors import DataError
 from outagefl.files import locked, replacing
 from outagefl.runs.execute import execute
-from outagefl.runs.plan import Run, run_path
+from outagefl.runs.plan import Run, is_finished, run_path
 from outagefl.runs.provenance import provenance
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,7 @@ def train(path: str, run: Run, root: Path, device: str) -> None:
         new.mkdir()
         pq.write_table(table, new / "metrics.parquet", compression="zstd")
         record = provenance(run, arrays.load(inputs["dataset"]).note, device, started)
-        (new / "run.json").write_text(json.dumps(record, indent=2) + "\n")
+        (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 def train_missing(runs: Mapping[str, Run], root: Path, device: str) -> None:
@@ -60,7 +61,10 @@ def train_missing(runs: Mapping[str, Run], root: Path, device: str) -> None:
         if run_path(run) != path:
             raise DataError(f"{path}: the code has changed since this job was planned; start Snakemake again")
         with locked(root / ".locks" / f"{os.path.basename(path)}.lock"):
-            if (root / path).is_dir():
+            if is_finished(root / path):
                 log.info("%s exists", path)
-            else:
-                train(path, run, root, device)
+                continue
+            if (root / path).exists():
+                log.warning("%s lacks some of its files and is made again", path)
+                shutil.rmtree(root / path)
+            train(path, run, root, device)

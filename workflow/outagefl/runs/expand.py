@@ -93,6 +93,10 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
         if method not in methods:
             raise ConfigError(f"{where}.methods: {unknown('method', method, methods)}")
     seeds = seeds_of(declared.get("seeds", settings["seeds"]))
+    for key, levels in factors.items():
+        told = [_label(level) for level in levels]
+        if twice := [label for label in told if told.count(label) > 1]:
+            raise ConfigError(f"{where}.factors.{key}: {twice[0]!r} stands twice")
     for levels in product(*factors.values()):
         setting = deepcopy(base)
         for key, level in zip(factors, levels, strict=True):

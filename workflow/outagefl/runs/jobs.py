@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
-from outagefl.files import write_json
-from outagefl.runs.plan import Experiment, Plan, Run, batches, short_hash
+from outagefl.files import SCRATCH, write_json
+from outagefl.runs.plan import Experiment, Plan, Run, batches, is_finished, short_hash
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _is_stale(index: Path, rows: list[dict[str, Any]], missing: set[str]) -> boo
 
 def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
     """Compare the plan with what exists below ``root``, the results folder."""
-    missing = [path for path in plan.runs if not (root / path).is_dir()]
+    missing = [path for path in plan.runs if not is_finished(root / path)]
     runs = {_job_name(root, plan, batch): batch for batch in batches(plan.runs, missing, runs_per_job)}
     of = {path: job for job, batch in runs.items() for path in batch}
     stale = [
@@ -93,12 +94,14 @@ def read_job(root: Path, job: str) -> dict[str, Run]:
     """The runs of a job by path; DataError when nothing was planned under that name."""
     path = job_file(root, job)
     try:
-        return {run: Run(**content) for run, content in json.loads(path.read_text()).items()}
+        return {run: Run(**content) for run, content in json.loads(path.read_text(encoding="utf-8")).items()}
     except FileNotFoundError:
         raise DataError(f"{path}: no such job was planned; start Snakemake again") from None
 
 
 def forget_jobs(root: Path) -> None:
-    """Remove what finished jobs left; called when the whole workflow has succeeded."""
+    """Remove what finished and killed jobs left; called when the whole workflow has succeeded."""
     for path in (root / ".jobs").glob("*.*"):
         path.unlink(missing_ok=True)
+    for path in root.rglob(f"{SCRATCH}*"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -177,6 +177,11 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
     return plan
 
 
+def is_finished(folder: Path) -> bool:
+    """Whether a run's folder holds all its files; they appear together, but a user may have removed some."""
+    return (folder / "metrics.parquet").is_file() and (folder / "run.json").is_file()
+
+
 def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
     """Make one input; ``needs``: the source of a data set or trace, a partition's data set, an availability's trace."""
     import_module(INPUTS[what].module).create(spec, needs, target)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from outagefl.runs.plan import FORMAT, Run, run_code
+from outagefl.training.devices import resolve
 
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "pyarrow")
 
@@ -39,7 +40,7 @@ def provenance(run: Run, data_note: str, device: str, started: float) -> dict[st
         "packages": {name: version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "machine": platform.platform(),
-        "device": device if device == "cpu" or not torch.cuda.is_available() else torch.cuda.get_device_name(),
+        "device": "cpu" if resolve(device).type == "cpu" else torch.cuda.get_device_name(),
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 2),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,

@@ -67,7 +67,7 @@ def _local_checksum(path: Path) -> str:
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     stats = [(str(p.relative_to(path)), p.stat()) for p in files]
     stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
-    known: dict[str, list[str]] = json.loads(CACHE.read_text()) if CACHE.exists() else {}
+    known: dict[str, list[str]] = json.loads(CACHE.read_text(encoding="utf-8")) if CACHE.exists() else {}
     key = str(path.resolve())
     if known.get(key, [""])[0] != stamp:
         contents = repr([(name, checksum(file)) for (name, _), file in zip(stats, files, strict=True)])

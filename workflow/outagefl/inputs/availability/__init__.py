@@ -1,1 +1,3 @@
 """Availability models: one module a kind, with ``matrix(rounds, clients, rng, *, options)``."""
+
+FAMILY, FUNCTION = "availability", "matrix"

@@ -1,1 +1,3 @@
 """Topologies: one module a kind, with ``edges(clients, rng, *, options)``."""
+
+FAMILY, FUNCTION = "topology", "edges"
