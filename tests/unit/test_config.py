@@ -278,6 +278,7 @@ def test_a_level_given_in_full_has_a_readable_label():
         ({"offline": True}, "smartphone_synthetic", ["flash_matrix"]),
         ({"offline": True, "local": {"flash_matrix": __file__}}, "smartphone_flash", []),
         ({"local": {"flash_matrix": __file__}}, "smartphone_flash", []),
+        ({"local": {"cifar10": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
     ],
 )
 def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_which(

@@ -102,5 +102,5 @@ def test_what_takes_the_place_of_a_source_out_of_reach_is_said(project):
     project.change(lambda study: study["experiments"]["outages"]["factors"].update(availability=["smartphone_flash"]))
     assert project.planned()["download"] == 1
     output = project.finish("-n", config="offline=true")
-    assert "outagefl: flash_matrix is out of reach (offline, no local path)" in output
+    assert "outagefl: note: flash_matrix has no local path" in output
     assert "download" not in project.planned(config="offline=true")

@@ -40,8 +40,8 @@ SCALE = SETTINGS["scale"]
 if workflow.is_main_process:
     for source in SETTINGS["without"]:
         print(
-            f"outagefl: {source} is out of reach (offline, no local path); what takes its place is in "
-            f"config/scales/{SCALE}.yaml, `without`",
+            f"outagefl: note: {source} has no local path, and offline is true or other sources have one; "
+            f"what takes its place is in config/scales/{SCALE}.yaml, `without`",
             file=sys.stderr,
         )
     JOBS = jobs.plan_jobs(PLAN, RESULTS, SCALE, SETTINGS["runs_per_job"])
