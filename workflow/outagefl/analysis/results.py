@@ -104,17 +104,17 @@ def final(rounds: np.ndarray, values: np.ndarray, tail: float) -> float:
     return float(values[chosen].mean())
 
 
-def scores(index: pd.DataFrame, root: Path, metric: str = "accuracy", tail: float = 0.1) -> pd.DataFrame:
-    """The index with a column ``score``: each run's final mean over clients of a metric (accuracy in %).
+def scores(index: pd.DataFrame, root: Path, tail: float = 0.1) -> pd.DataFrame:
+    """The index with a column ``score``: each run's final mean accuracy over clients, in %.
 
     Raises DataError naming the run whose score is not a finite number.
     """
 
     def of_run(folder: Path) -> pd.DataFrame:
-        frame = metrics(folder, [metric], mean=True)
+        frame = metrics(folder, ["accuracy"], mean=True)
         score = final(frame["round"].to_numpy(), frame["value"].to_numpy(), tail)
         if not np.isfinite(score):
-            raise DataError(f"{folder / 'metrics.parquet'}: final {metric} is {score}, expected a finite number")
+            raise DataError(f"{folder / 'metrics.parquet'}: final accuracy is {score}, expected a finite number")
         return pd.DataFrame({"score": [score]})
 
     return index.assign(score=collect(index, root, of_run)["score"].to_numpy())
