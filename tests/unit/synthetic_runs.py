@@ -56,5 +56,6 @@ def metrics(final: float, online: np.ndarray) -> pd.DataFrame:
         "age": age,
         "lag": age / 2,
         "self_weight": np.where(online, 1 / (1 + age), np.nan),
+        "neighbours": np.where(online, online.sum(axis=1, keepdims=True) - 1, np.nan),
     }
     return tidy(values, np.arange(1.0, len(online) + 1))

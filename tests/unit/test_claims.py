@@ -8,11 +8,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from outagefl.analysis import estimates
 from outagefl.analysis.claims import claims_table, evaluate, read_claims
 from outagefl.analysis.results import read_index, scores
 from outagefl.analysis.statistics import clustered
-from outagefl.analysis.verdicts import judge, judge_example
+from outagefl.analysis.verdicts import judge, judge_at_most, judge_example
 from outagefl.analysis.writers import write_csv
 from outagefl.errors import ConfigError
 from tests.unit.synthetic_runs import write_runs
@@ -70,6 +72,22 @@ def test_rule_does_not_depend_on_the_sign(published, ours, half, p, p_equivalenc
     assert one == other
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.5, 2.1, "reproduced"),  # what was published, up to the margin
+        (-3.0, -1.0, "reproduced"),  # less still, and below zero: a bound has no direction
+        (-1.0, 2.3, "reproduced"),  # at the bound
+        (1.5, 2.4, "unresolved"),
+        (2.2, 9.0, "unresolved"),
+        (2.4, 9.0, "not reproduced"),
+        (np.nan, np.nan, "unresolved"),
+    ],
+)
+def test_rule_for_upper_bounds(low, high, verdict):
+    assert judge_at_most(1.8, low, high, margin=0.5) == verdict
+
+
 def test_examples():
     assert judge_example(11.1, 11.1111, 0.05) == "reproduced"
     assert judge_example(11.1, 33.3, 0.05) == "not reproduced"
@@ -94,6 +112,41 @@ def test_known_truths(tmp_path):
     assert verdicts({"Nothing": claims["Nothing"]}, [experiment], margin=0.01) == {"Nothing": "unresolved"}
 
 
+def test_known_truths_of_upper_bounds(tmp_path):
+    claims = {"True": gain(4.0), "Smaller": gain(6.0), "Far-above": gain(1.8), "None": gain(1.8)}
+    claims["None"]["statistic"] = {"kind": "paired_gain", "method": "same", "baseline": "dfedavg"}
+    experiment = runs(tmp_path, {"dfedavg": 0.0, "sfg_cut": 0.04, "same": 0.0})
+    bounds = {name: {**claim, "sense": "at most"} for name, claim in claims.items()}
+    expected = {"True": "reproduced", "Smaller": "reproduced", "Far-above": "not reproduced", "None": "reproduced"}
+    assert verdicts(bounds, [experiment]) == expected
+    assert verdicts({"True": gain(4.0, sense="at least")}, [experiment]) == {"True": "reproduced"}
+    table = evaluate(bounds | {"A": gain()}, [experiment], {"sfg": 0.5}, "quick", {}).set_index("id")
+    assert list(table["p"].dropna().index) == ["A"]  # a bound is no test and costs the others nothing
+    assert claims_table(table.reset_index()).loc["True", "published"] == "≤\u00a04.00\u00a0points"
+
+
+def test_pairs_of_one_seed_are_one_piece_of_evidence_for_a_share_of_wins():
+    both = [(setting, seed) for seed in range(5) for setting in ("markov", "smartphone")]
+    one = pd.DataFrame(both, columns=["availability", "seed"]).assign(
+        study="sfg", experiment="outages", run="", checksum=""
+    )
+    scored = pd.concat([one.assign(method="dfedavg", score=50.0), one.assign(method="sfg", score=51.0)])
+
+    def share(scored):
+        return estimates.win_share(scored, 0.5, method="sfg", baseline="dfedavg")
+
+    always = share(scored)
+    assert (always.ours, always.high, always.n) == (100, 100, 10)
+    assert always.p == pytest.approx(2 / 2**5)
+    assert always.low == pytest.approx(100 * 0.025 ** (1 / 5))
+    assert always.note.startswith("10 of 10 pairs; tested over 5 seeds")
+    lost = (scored["method"] == "sfg") & (scored["seed"] == 0)
+    mostly = share(scored.assign(score=scored["score"].where(~lost, 49.0)))
+    expected = stats.binomtest(4, 5).proportion_ci(0.95, method="exact")
+    assert (mostly.low, mostly.high) == pytest.approx((100 * expected.low, 100 * expected.high))
+    assert mostly.p == pytest.approx(stats.binomtest(4, 5).pvalue)
+
+
 def test_two_seeds_decide_little(tmp_path):
     noisy = runs(tmp_path, {"dfedavg": 0.0, "sfg_cut": 0.002}, seeds=2)
     assert verdicts({"C": gain(4.0)}, [noisy]) == {"C": "unresolved"}
@@ -114,7 +167,8 @@ def test_the_registry_on_runs_that_agree_with_the_article(tmp_path):
     assert table.loc["S3", "ours"] == pytest.approx(4, abs=0.3)
     assert table.loc["S3", "note"].startswith("better in 12 of 12 pairs; JPEG images; ")
     assert table.loc["S3-wins", "ours"] == 100
-    assert table.loc["S3-wins", "low"] == pytest.approx(100 * 0.025 ** (1 / 12))
+    assert table.loc["S3-wins", "low"] == pytest.approx(100 * 0.025 ** (1 / 6))  # by seed, not by pair
+    assert table.loc["S3-wins", "p"] == pytest.approx(2 / 2**6)
     assert table.loc["S4", "note"].startswith("best of 2: aoi_inclusive")
     assert set(table["scale"]) == {"quick"}
 
@@ -171,6 +225,7 @@ def test_shown_claims(tmp_path):
         ({"statistic": {"kind": "paired_gain", "method": "sfg"}}, "'baseline' is a required property"),
         ({"published": "four"}, "'four' is not of type 'number'"),
         ({"experiment": None}, "'tolerance' is a required property"),
+        ({"sense": "at mots"}, "unknown value 'at mots'; did you mean 'at most'"),
     ],
 )
 def test_mistakes_in_the_registry(tmp_path, change, message):

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from scipy import stats
 
 from outagefl.analysis import curves, style
 from outagefl.analysis.figures import accuracy_over_rounds, effective_lag, paired_differences, self_weight
-from outagefl.analysis.results import read_index
+from outagefl.analysis.results import collect, read_index
 from outagefl.errors import ConfigError
 from outagefl.files import checksum
 from tests.unit.synthetic_runs import write_runs
@@ -82,7 +83,7 @@ def test_labels_and_units(tmp_path, name):
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["DFedAvg", "SFG"]
 
 
-def test_accuracy_is_the_mean_over_seeds_with_its_band(tmp_path):
+def test_accuracy_is_the_mean_over_seeds_with_the_last_interval(tmp_path):
     index = read_index(write_runs(tmp_path, TWO, seeds=4))
     axes = accuracy_over_rounds.draw(index, tmp_path).axes[0]
     final = []
@@ -92,15 +93,14 @@ def test_accuracy_is_the_mean_over_seeds_with_its_band(tmp_path):
     line = axes.lines[1]
     assert line.get_xdata()[-1] == 20
     assert line.get_ydata()[-1] == pytest.approx(np.mean(final))
-    band = axes.collections[1].get_datalim(axes.transData)
-    assert band.height > 0
     half = stats.t.ppf(0.975, 3) * stats.sem(final)
-    vertices = axes.collections[1].get_paths()[0].vertices
-    at_end = vertices[vertices[:, 0] == 20, 1]
-    assert (at_end.min(), at_end.max()) == pytest.approx((np.mean(final) - half, np.mean(final) + half))
+    _, interval = (part for part in axes.collections if isinstance(part, LineCollection))
+    ((x, low), (_, high)) = interval.get_segments()[0]
+    assert x > 20
+    assert (low, high) == pytest.approx((np.mean(final) - half, np.mean(final) + half))
 
 
-def test_a_single_seed_has_lines_without_band(tmp_path):
+def test_a_single_seed_has_lines_without_interval(tmp_path):
     table = curves.over_seeds(
         pd.DataFrame({"setting": "s", "method": "m", "seed": 0, "round": [1, 2], "value": [3.0, 4.0]}), "round"
     )
@@ -132,11 +132,12 @@ def test_the_baseline_alone_is_said_to_be_alone(tmp_path):
 
 def test_self_weight_is_that_of_returns_by_length_of_outage(tmp_path):
     run = tmp_path / "metrics.parquet"
-    rows = [  # round, client, age, self weight (None: offline)
-        (1, 0, 0, 0.5), (2, 0, 0, None), (3, 0, 1, 0.4), (1, 1, 0, None), (2, 1, 1, None), (3, 1, 2, None),
-        (4, 1, 3, 0.2), (9, 1, 4, 0.1), (9, 2, 5, 0.05), (9, -1, 2, 0.9),
+    rows = [  # round, client, age, self weight and neighbours (None: offline)
+        (1, 0, 0, 0.5, 1), (2, 0, 0, None, None), (3, 0, 1, 0.4, 2), (1, 1, 0, None, None), (2, 1, 1, None, None),
+        (4, 1, 3, 0.2, 1), (9, 1, 4, 0.1, 3), (9, 2, 5, 0.05, 4), (9, 3, 5, 1.0, 0), (9, -1, 2, 0.9, 2),
     ]  # fmt: skip
-    table = [(r, c, m, v) for r, c, *values in rows for m, v in zip(("age", "self_weight"), values, strict=True)]
+    names = ("age", "self_weight", "neighbours")
+    table = [(r, c, m, v) for r, c, *values in rows for m, v in zip(names, values, strict=True)]
     frame = pd.DataFrame(table, columns=["round", "client", "metric", "value"]).dropna()
     frame.astype({"metric": "category", "value": float}).assign(time=frame["round"]).to_parquet(run)
     found = self_weight.returns(tmp_path)
@@ -154,8 +155,17 @@ def test_lengths_with_few_returns_make_no_point(tmp_path):
     counts = [self_weight.returns(tmp_path / "markov" / run).set_index("outage")["returns"] for run in index["run"][:3]]
     enough = pd.concat(counts, axis=1).dropna().sum(axis=1) >= self_weight.FEWEST
     axes = self_weight.draw(index, tmp_path / "markov").axes[0]
-    assert list(axes.lines[0].get_xdata()) == list(enough[enough].index)
+    assert list(np.rint(axes.lines[0].get_xdata())) == list(enough[enough].index)
     assert not axes.texts
+
+
+def test_only_drawn_methods_are_in_the_legend(tmp_path):
+    index = read_index(write_runs(tmp_path, TWO))
+    weights = collect(index, tmp_path, self_weight.returns)
+    only = weights[weights["method"] == "sfg"]
+    figure, _ = curves.draw_panels(only, index, "outage", "x", "y", classes=True)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["SFG"]
+    assert not curves.draw_panels(weights[:0], index, "outage", "x", "y", classes=True)[0].legends
 
 
 def test_local_lag_does_not_squeeze_the_others(tmp_path):

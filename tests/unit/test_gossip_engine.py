@@ -235,6 +235,8 @@ def test_what_is_measured_when() -> None:
         assert list(values(table, "accuracy", client)) == list(values(table, "loss", client)) == [3, 6, 7]
         assert list(values(table, "online", client)) == list(values(table, "lag", client)) == list(range(1, 8))
     assert list(values(table, "self_weight", 2)) == [1, 2, 3, 6]
+    assert values(table, "neighbours", 1) == {1: 1, 2: 1, 3: 2, 4: 1, 6: 2, 7: 1}
+    assert list(values(run(make_spec(), edges=PATH), "neighbours", 2).values()) == [1, 1, 1, 1]
     assert list(values(table, "self_weight", -1)) == [1, 2, 3, 4, 6, 7]
     assert values(table, "self_weight", -1)[4] == pytest.approx(
         np.mean([values(table, "self_weight", 0)[4], values(table, "self_weight", 1)[4]])

@@ -139,7 +139,7 @@ def test_a_run_that_changed_after_indexing_is_refused(tmp_path):
 def test_an_absent_metric_is_named(tmp_path):
     index = read_index(write_runs(tmp_path, GAINS))
     with pytest.raises(DataError, match=r"metrics\.parquet: holds no metric 'acuracy'"):
-        scores(index, tmp_path, metric="acuracy")
+        metrics(tmp_path / index["run"][0], ["acuracy"], mean=True)
 
 
 def test_a_diverged_score_is_refused(tmp_path):

@@ -54,6 +54,20 @@ def test_the_family_is_all_methods_and_settings(table):
     assert pooled["p_t_holm"].min() == pytest.approx(2 * pooled["p_t"].min())
 
 
+def test_intervals_of_means_are_t_intervals_in_one_setting_and_over_all():
+    scores = {("a", "x"): [60.0, 62.0, 67.0], ("b", "x"): [60.0, 62.0, 67.0], ("a", "y"): [1.0, 2.0, 3.0]}
+    scores["b", "y"] = [3.0, 4.0, 5.0]
+    rows = [(where, method, seed, x) for (where, method), own in scores.items() for seed, x in enumerate(own)]
+    runs = pd.DataFrame(rows, columns=["availability", "method", "seed", "score"])
+    found = comparisons(runs.assign(study="s", experiment="e"), "x", 0.5).set_index(["setting", "method"])
+    half = 4.302653 * np.sqrt(13 / 3)
+    for where in ("a", "b", ALL):  # the same runs under every outage, as always on: the same interval everywhere
+        assert list(found.loc[(where, "x"), ["mean", "mean_low", "mean_high"]]) == pytest.approx(
+            [63, 63 - half, 63 + half]
+        )
+    assert found.loc[(ALL, "y"), "mean_high"] == pytest.approx(3 + 4.302653 / np.sqrt(3))
+
+
 def test_one_setting_has_no_rows_over_all(tmp_path):
     index = read_index(write_runs(tmp_path, GAINS))
     assert list(comparisons(scores(index, tmp_path), "dfedavg", 0.5)["setting"]) == ["markov"] * 3

@@ -13,7 +13,7 @@ with logged(snakemake.log[0]):
     experiments, notes = [], {}
     for name, analysis in snakemake.params.analyses.items():
         index = read_index(f"results/{snakemake.params.scale}/{name}/runs.csv")
-        experiments.append(scores(index, root, analysis["metric"], analysis["tail"]))
+        experiments.append(scores(index, root, analysis["tail"]))
         notes[name] = data_note(index, root)
     claims = read_claims(Path(snakemake.input.claims))
     found = evaluate(claims, experiments, snakemake.params.margins, snakemake.params.scale, notes)

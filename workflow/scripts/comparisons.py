@@ -5,6 +5,7 @@ from pathlib import Path
 from outagefl.analysis.comparisons import comparisons
 from outagefl.analysis.notes import data_note
 from outagefl.analysis.results import read_index, scores
+from outagefl.analysis.style import label
 from outagefl.analysis.tables import study_table
 from outagefl.analysis.writers import write_csv, write_html, write_latex
 from outagefl.scripting import logged
@@ -13,12 +14,13 @@ with logged(snakemake.log[0]):
     root = Path("results")
     analysis = snakemake.params.analysis
     index = read_index(snakemake.input[0])
-    runs = scores(index, root, analysis["metric"], analysis["tail"])
+    runs = scores(index, root, analysis["tail"])
     table = comparisons(runs, analysis["baseline"], analysis["equivalence_margin"])
     note = data_note(index, root)
-    caption = f"{snakemake.params.title}: mean ± half the 95 % interval over seeds, paired differences to " + (
-        f"{analysis['baseline']}; * p < .05, ** p < .01, *** p < .001 (Holm)." + (f" Data: {note}." if note else "")
-    )
+    caption = (
+        f"{snakemake.params.title}: mean ± half the 95 % t interval over seeds, paired differences to "
+        f"{label(analysis['baseline'])}; paired t-test, Holm-corrected: * p < .05, ** p < .01, *** p < .001."
+    ) + (f" Data: {note}." if note else "")
     write_csv(table, snakemake.output.comparisons)
     shown = study_table(table)
     write_latex(shown, snakemake.output.tex, caption, snakemake.wildcards.experiment.replace("/", "-"))

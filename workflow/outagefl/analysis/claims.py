@@ -2,8 +2,9 @@
 
 The registry ``config/claims.yaml`` maps a claim's id to: study, source (where it is published), text, experiment (null
 for a worked example), statistic (kind and parameters, see ``estimates`` and ``worked_examples``), published, unit, and
-where needed tolerance and note. The family of the Holm correction is all claims of one study that are tested at this
-scale; the tests of equivalence form a second one.
+where needed sense, tolerance and note. The family of the Holm correction is all claims of one study that are tested at
+this scale; the tests of equivalence form a second one. Upper bounds (sense ``at most``) are judged by their interval
+and are in neither.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ import pandas as pd
 from outagefl.analysis import estimates, worked_examples
 from outagefl.analysis.estimates import Estimate
 from outagefl.analysis.statistics import holm
-from outagefl.analysis.verdicts import NOT_RUN, judge, judge_example
+from outagefl.analysis.verdicts import AT_MOST, NOT_RUN, judge, judge_at_most, judge_example
 from outagefl.analysis.writers import DASH, NO_BREAK
 from outagefl.config import check, read_yaml
 from outagefl.errors import ConfigError
 
 Claims = dict[str, dict[str, Any]]
 
-COLUMNS = ["id", "study", "text", "source", "published", "unit", "ours", "low", "high", "n", "p", "p_equivalence"]
-COLUMNS += ["verdict", "scale", "note"]
+COLUMNS = ["id", "study", "text", "source", "sense", "published", "unit", "ours", "low", "high", "n", "p"]
+COLUMNS += ["p_equivalence", "verdict", "scale", "note"]
 
 
 def read_claims(path: Path) -> Claims:
@@ -49,8 +50,8 @@ def evaluate(
     ``experiments``: the scores (``results.scores``) of every experiment of the scale; ``margins``: study → equivalence
     margin in the scores' unit; ``notes``: "study/experiment" → what a reader must know of its data.
 
-    Columns: id, study, text, source, published, unit, ours, low, high (95 % interval), n (pairs), p (Holm-corrected),
-    p_equivalence (Holm-corrected), verdict, scale, note.
+    Columns: id, study, text, source, sense, published, unit, ours, low, high (95 % interval), n (pairs), p and
+    p_equivalence (Holm-corrected; missing for an upper bound), verdict, scale, note.
     Raises ConfigError for a claim without a statistic whose experiment is run at this scale.
     """
     by_name = {(frame["study"].iloc[0], frame["experiment"].iloc[0]): frame for frame in experiments}
@@ -62,9 +63,12 @@ def evaluate(
         data = notes.get(f"{study}/{experiment}") if runs is not None else None
         remarks = [estimate.note if estimate else gap, data, claim.get("note")]
         ours = asdict(estimate) if estimate else {"ours": np.nan, "n": 0}
-        told = {key: claim.get(key) for key in ("study", "text", "source", "published", "unit", "tolerance")}
-        rows.append({"id": name, **told, **ours, "scale": scale, "note": "; ".join(filter(None, remarks))})
-    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "null", "tolerance"])
+        if claim.get("sense") == AT_MOST:
+            ours |= {"p": np.nan, "p_equivalence": np.nan}
+        told = {key: claim.get(key) for key in ("study", "text", "source", "sense", "published", "unit", "tolerance")}
+        told |= {"margin": margins.get(study), "scale": scale}
+        rows.append({"id": name, **told, **ours, "note": "; ".join(filter(None, remarks))})
+    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "null", "tolerance", "margin"])
     for column in ("p", "p_equivalence"):
         table[column] = table.groupby("study")[column].transform(holm)
     table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
@@ -76,12 +80,12 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             "claim": f"{row['text']} ({row['source']})",
-            "published": _quantity(row["published"], row["unit"]),
+            "verdict": row["verdict"],
+            "published": ("≤" + NO_BREAK if row["sense"] == AT_MOST else "") + _quantity(row["published"], row["unit"]),
             "ours": _quantity(row["ours"], row["unit"]),
             "95 % interval": _interval(row["low"], row["high"]),
-            "pairs": row["n"] or DASH,
             "p (Holm)": DASH if pd.isna(row["p"]) else "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
-            "verdict": row["verdict"],
+            "pairs": row["n"] or DASH,
             "note": row["note"],
         }
         for row in evaluated.to_dict("records")
@@ -113,6 +117,8 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         return NOT_RUN
     if pd.notna(row["tolerance"]):
         return judge_example(row["published"], row["ours"], row["tolerance"])
+    if row["sense"] == AT_MOST:
+        return judge_at_most(row["published"], row["low"], row["high"], row["margin"])
     published, ours, low, high = (row[key] - row["null"] for key in ("published", "ours", "low", "high"))
     return judge(published, ours, low, high, p=row["p"], p_equivalence=row["p_equivalence"])
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from outagefl.analysis.pairing import pair
 from outagefl.analysis.results import setting
-from outagefl.analysis.statistics import Comparison, bootstrap_interval, clustered, compare, holm, t_half_width
+from outagefl.analysis.statistics import Comparison, clustered, compare, holm, t_half_width
 
 ALL = "all settings"
 TESTS = ("p_t", "p_wilcoxon", "p_sign")
@@ -19,10 +19,11 @@ def comparisons(scores: pd.DataFrame, baseline: str, margin: float) -> pd.DataFr
     """One row per setting × method, then, where there are several settings, one per method over all of them.
 
     ``scores`` is an index with scores (``results.scores``), ``margin`` the largest difference that counts as none, in
-    the score's unit. Columns: setting, method, mean score with its 95 % interval mean_low … mean_high (BCa over seeds;
-    over all settings the t interval of the seeds' means), then those of ``statistics.Comparison`` (missing for the
-    baseline itself) and each test's p-value Holm-corrected (``…_holm``) over its family: all other methods × settings,
-    and apart from these the rows over all settings. Raises as ``pairing.pair``.
+    the score's unit. Columns: setting, method, mean score with its 95 % t interval mean_low … mean_high over
+    seeds (each seed's mean where there are several settings; missing for a single seed), then those of
+    ``statistics.Comparison`` (missing for the baseline itself) and each test's p-value Holm-corrected (``…_holm``) over
+    its family: all other methods × settings, and apart from these the rows over all settings. Raises as
+    ``pairing.pair``.
     """
     runs = scores.assign(setting=setting(scores))
     paired = pair(runs, baseline)
@@ -37,13 +38,9 @@ def _family(runs: pd.DataFrame, paired: pd.DataFrame, margin: float) -> pd.DataF
     """The rows of one family of tests; under the label ``ALL`` pairs are clustered by seed."""
     rows = []
     for (where, method), own in runs.groupby(["setting", "method"], sort=False):
-        if where == ALL:
-            by_seed = own.groupby("seed")["score"].mean()
-            half = float(t_half_width(by_seed.std(), len(by_seed)))
-            low, high = by_seed.mean() - half, by_seed.mean() + half
-        else:
-            low, high = bootstrap_interval(own["score"].to_numpy())
-        row = {"setting": where, "method": method, "mean": own["score"].mean(), "mean_low": low, "mean_high": high}
+        by_seed = own.groupby("seed")["score"].mean()
+        mean, half = by_seed.mean(), float(t_half_width(by_seed.std(), len(by_seed)))
+        row = {"setting": where, "method": method, "mean": mean, "mean_low": mean - half, "mean_high": mean + half}
         pairs = paired[(paired["setting"] == where) & (paired["method"] == method)]
         if len(pairs) and where == ALL:
             row |= asdict(clustered(pairs["difference"].to_numpy(), pairs["seed"].to_numpy(), margin))

@@ -1,7 +1,8 @@
-"""Curves of several methods, means over seeds with a 95 % band, one panel per setting."""
+"""Curves of several methods, means over seeds with 95 % intervals, one panel per setting."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,6 +12,8 @@ from outagefl.analysis.results import setting
 from outagefl.analysis.statistics import t_half_width
 
 FEW = 12  # points that are marked one by one
+SPREAD = 0.7  # the part of a class over which methods stand side by side
+LAYERS = {"-": 2.0, ":": 2.2}  # broken lines lie over whole ones, so that both are seen where methods agree
 
 
 def over_seeds(values: pd.DataFrame, x: str) -> pd.DataFrame:
@@ -26,25 +29,38 @@ def over_seeds(values: pd.DataFrame, x: str) -> pd.DataFrame:
 
 
 def draw_panels(
-    values: pd.DataFrame, index: pd.DataFrame, x: str, xlabel: str, ylabel: str
+    values: pd.DataFrame, index: pd.DataFrame, x: str, xlabel: str, ylabel: str, classes: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Draw ``over_seeds(values, x)``, a panel for every setting of the index and a line for every method.
+    """Draw ``over_seeds(values, x)``, a panel for every setting of the index and a line for every method with values.
 
-    The axes are made to hold the lines; with few seeds a band can be so wide that it runs out of its panel.
+    Intervals are thin upright lines, side by side: of many methods' bands none could be told apart. Where ``x`` numbers
+    ``classes`` (0, 1, …) every point has one; else only a curve's last point has, drawn to the right of the curves.
+    The axes are made to hold the curves; with few seeds an interval can be so wide that it runs out of its panel.
     """
     table = over_seeds(values, x)
-    methods, settings = list(dict.fromkeys(index["method"])), list(dict.fromkeys(setting(index)))
+    methods = [method for method in dict.fromkeys(index["method"]) if method in set(values["method"])]
+    settings = list(dict.fromkeys(setting(index)))
+    sides = (np.arange(len(methods)) + 0.5) / max(len(methods), 1)
     figure, panels = style.panels(settings, xlabel, ylabel)
     for axes, where in zip(panels, settings, strict=True):
         here = table[table["setting"] == where]
-        for method in methods:
-            curve = here[here["method"] == method]
+        for side, method in zip(sides, methods, strict=True):
+            curve, look = here[here["method"] == method], style.look(method)
+            points = curve[x] + SPREAD * (side - 0.5) if classes else curve[x]
             marker = "o" if len(curve) <= FEW else ""
-            axes.plot(curve[x], curve["mean"], linewidth=1.5, marker=marker, markersize=3.5, **style.look(method))
-        limits = axes.get_ylim()
-        for method in methods:
-            curve, colour = here[here["method"] == method], style.look(method)["color"]
-            axes.fill_between(curve[x], curve["low"], curve["high"], color=colour, alpha=0.1, linewidth=0)
+            layer = LAYERS.get(look["linestyle"], 2.1)
+            axes.plot(points, curve["mean"], linewidth=1.5, marker=marker, markersize=3.5, zorder=layer, **look)
+        limits, last = axes.get_ylim(), table[x].max()
+        if not classes:
+            axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= last])
+        for side, method in zip(sides, methods, strict=True):
+            curve, look = here[here["method"] == method], style.look(method)
+            points = curve[x] + SPREAD * (side - 0.5)
+            if not classes:
+                curve = curve.tail(1)
+                points = curve[x] + last * (0.03 + 0.15 * side)
+                axes.scatter(points, curve["mean"], s=12, color=look["color"])
+            axes.vlines(points, curve["low"], curve["high"], look["color"], look["linestyle"], linewidth=1.5)
         axes.set_ylim(limits)
     style.legend(figure, methods)
     return figure, panels

@@ -89,7 +89,9 @@ def collect(index: pd.DataFrame, root: Path, of_run: Callable[[Path], pd.DataFra
         folder = Path(root) / row["run"]
         part = of_run(folder)
         if checksum(folder / "metrics.parquet") != row["checksum"]:
-            raise DataError(f"{folder / 'metrics.parquet'}: changed since it was indexed; run Snakemake again")
+            raise DataError(
+                f"{folder / 'metrics.parquet'}: changed since it was indexed; delete {folder} and run Snakemake again"
+            )
         parts.append(part.assign(setting=label, method=row["method"], seed=row["seed"]))
     return pd.concat(parts, ignore_index=True)
 
@@ -104,17 +106,17 @@ def final(rounds: np.ndarray, values: np.ndarray, tail: float) -> float:
     return float(values[chosen].mean())
 
 
-def scores(index: pd.DataFrame, root: Path, metric: str = "accuracy", tail: float = 0.1) -> pd.DataFrame:
-    """The index with a column ``score``: each run's final mean over clients of a metric (accuracy in %).
+def scores(index: pd.DataFrame, root: Path, tail: float = 0.1) -> pd.DataFrame:
+    """The index with a column ``score``: each run's final mean accuracy over clients, in %.
 
     Raises DataError naming the run whose score is not a finite number.
     """
 
     def of_run(folder: Path) -> pd.DataFrame:
-        frame = metrics(folder, [metric], mean=True)
+        frame = metrics(folder, ["accuracy"], mean=True)
         score = final(frame["round"].to_numpy(), frame["value"].to_numpy(), tail)
         if not np.isfinite(score):
-            raise DataError(f"{folder / 'metrics.parquet'}: final {metric} is {score}, expected a finite number")
+            raise DataError(f"{folder / 'metrics.parquet'}: final accuracy is {score}, expected a finite number")
         return pd.DataFrame({"score": [score]})
 
     return index.assign(score=collect(index, root, of_run)["score"].to_numpy())

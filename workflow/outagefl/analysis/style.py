@@ -110,7 +110,9 @@ def _wrapped(title: str, width: int) -> str:
 
 
 def legend(figure: Figure, methods: Sequence[str]) -> None:
-    """The methods' names and looks in rows below the panels."""
+    """The methods' names and looks in rows below the panels; nothing where there is no method."""
+    if not methods:
+        return
     handles = [Line2D([], [], linewidth=2, label=label(method), **look(method)) for method in methods]
     columns = min(len(handles), 4)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, handlelength=3)

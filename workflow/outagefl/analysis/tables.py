@@ -13,7 +13,7 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 def study_table(comparisons: pd.DataFrame, score: str = "accuracy (%)", difference: str = "Δ (points)") -> pd.DataFrame:
     """A frame of text to be shown: one row per method, two columns (score, difference) per setting.
 
-    A score reads ``mean ± half the 95 % interval`` (the mean alone for a single seed), a difference ``+4.02***`` with
+    A score reads ``mean ± half the 95 % t interval`` (the mean alone for a single seed), a difference ``+4.02***`` with
     stars for the Holm-corrected paired t-test (* < .05, ** < .01, *** < .001; over all settings the seed-clustered
     one). The baseline, which has no difference, shows a dash. ``comparisons`` as ``comparisons.comparisons`` makes it.
     """

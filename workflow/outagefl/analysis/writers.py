@@ -77,7 +77,7 @@ def write_html(frame: pd.DataFrame, path: Path | str, caption: str) -> None:
     text = _escaped(frame, html.escape)
     prose = [column for column in text if text[column].map(len).max() > PROSE]
     page = (
-        text.style.set_properties(subset=prose, **{"min-width": "20em"})
+        text.style.set_properties(subset=prose, **{"min-width": "14em"})
         .set_caption(html.escape(caption))
         .set_table_styles([{"selector": selector, "props": props} for selector, props in CSS.items()])
         .set_uuid("table")

@@ -27,7 +27,7 @@ from outagefl.training.devices import resolve
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 
-METRICS = ("accuracy", "loss", "online", "lag", "age", "self_weight")
+METRICS = ("accuracy", "loss", "online", "lag", "age", "self_weight", "neighbours")
 COLUMNS = 1 << 16  # parameters mixed at a time: bounds the memory of the product
 
 Rule = Callable[[GossipView], NDArray[np.float64]]
@@ -100,7 +100,9 @@ def advance(
     if order == "mix_then_train":
         trainer.train(state.models, np.flatnonzero(online), state.round)
     lag = np.where(online, weights @ state.lag, state.lag + 1)
-    _record(state, online=online, lag=lag, age=state.age, self_weight=np.where(online, weights.diagonal(), np.nan))
+    _record(state, online=online, lag=lag, age=state.age)
+    own, others = weights.diagonal(), view.candidates.sum(axis=1) - 1
+    _record(state, self_weight=np.where(online, own, np.nan), neighbours=np.where(online, others, np.nan))
     state.lag, state.age = lag, np.where(online, 0.0, state.age + 1)
     state.changed |= online
 
@@ -134,7 +136,7 @@ def run(
 
     Metrics: accuracy (fraction of the client's own test images) and loss (cross-entropy, nats) in every
     ``evaluation.every``-th round and the last; in every round online (0 or 1), lag (after the round), age (rounds
-    missed before it) and, for online clients, self_weight.
+    missed before it) and, for online clients, self_weight and neighbours (the number of those online).
 
     Raises InputError for inputs that do not fit the spec and TrainingError when training diverges. The same spec gives
     bit-identical metrics on one machine as long as torch's number of threads is the same.

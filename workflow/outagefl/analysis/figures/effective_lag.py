@@ -15,8 +15,9 @@ def draw(index: pd.DataFrame, root: Path) -> Figure:
     """Draw the runs of an index (``results.read_index``) that lie below the results root.
 
     The lag of a client is how many rounds of collaborative progress its model misses, after the round's mixing and
-    under the method's own weights. The band is the 95 % t interval over seeds; a single seed has none. Lags of
-    ``local``, which never mixes, just count the missed rounds: beside other methods they may leave the panel.
+    under the method's own weights. Beside the curves stands the last round's 95 % t interval over seeds; a single
+    seed has none. Lags of ``local``, which never mixes, just count the missed rounds: beside other methods they may
+    leave the panel.
     """
     lag = collect(index, root, lambda folder: metrics(folder, ["lag"], mean=True))
     mixing = lag[lag["method"] != "local"]

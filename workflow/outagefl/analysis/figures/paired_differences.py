@@ -18,10 +18,10 @@ def draw(index: pd.DataFrame, root: Path, baseline: str, tail: float = 0.1) -> F
     """Draw the runs of an index (``results.read_index``) that lie below the results root, a panel per setting.
 
     A pair is two runs of one seed that differ in the method alone; its difference is that of their final accuracies
-    (mean over the last ``tail`` of the rounds), in percentage points. The interval is the BCa bootstrap over seeds, as
-    in the table; a single seed has none. Raises as ``pairing.pair``.
+    (mean over the last ``tail`` of the rounds), in percentage points. The interval is the BCa bootstrap over seeds (too
+    narrow below about ten of them); a single seed has none. Raises as ``pairing.pair``.
     """
-    runs = scores(index, root, tail=tail)
+    runs = scores(index, root, tail)
     runs = runs.assign(setting=setting(runs))
     pairs = pair(runs, baseline)
     methods, settings = list(dict.fromkeys(pairs["method"])), list(dict.fromkeys(runs["setting"]))

@@ -17,12 +17,13 @@ FEWEST = 10  # our choice: fewer returns than this, over all seeds, make no poin
 def returns(folder: Path) -> pd.DataFrame:
     """Of one run, by class of outage: value (mean weight given to oneself on return) and returns (their number).
 
-    Classes double (our choice), since long outages are rare: class k holds outages of 2^(k−1) + 1 … 2^k missed rounds.
+    Only returns to at least one online neighbour count: without any, the weight is 1 under every rule. Classes double
+    (our choice), since long outages are rare: class k holds outages of 2^(k−1) + 1 … 2^k missed rounds.
     """
-    frame = metrics(folder, ["age", "self_weight"], mean=False)
+    frame = metrics(folder, ["age", "self_weight", "neighbours"], mean=False)
     # Only online clients have a self weight, so what is left with an age of 1 or more is a return.
     both = frame.pivot(index=["round", "client"], columns="metric", values="value").dropna()
-    back = both[both["age"] >= 1]
+    back = both[(both["age"] >= 1) & (both["neighbours"] >= 1)]
     outage = np.ceil(np.log2(back["age"])).astype(int).rename("outage")
     weights = back.groupby(outage)["self_weight"]
     return pd.DataFrame({"value": weights.mean(), "returns": weights.count()}).reset_index()
@@ -31,8 +32,8 @@ def returns(folder: Path) -> pd.DataFrame:
 def draw(index: pd.DataFrame, root: Path) -> Figure:
     """Draw the runs of an index (``results.read_index``) that lie below the results root.
 
-    A point is the mean over seeds of each seed's mean over its returns; the band is the 95 % t interval over seeds.
-    A point needs ``FEWEST`` returns, and one of every seed: a curve must not change because its seeds do.
+    A point is the mean over seeds of each seed's mean over its returns; the line through it its 95 % t interval over
+    seeds. A point needs ``FEWEST`` returns, and one of every seed: a curve must not change because its seeds do.
     """
     weights = collect(index, root, returns)
     found = weights.groupby(["setting", "method", "outage"])["returns"]
@@ -41,7 +42,7 @@ def draw(index: pd.DataFrame, root: Path) -> Figure:
     classes = range(int(weights["outage"].max()) + 1 if len(weights) else 1)
     with style.theme():
         xlabel, ylabel = "outage (rounds missed)", "weight of the own model"
-        figure, panels = curves.draw_panels(weights, index, "outage", xlabel, ylabel)
+        figure, panels = curves.draw_panels(weights, index, "outage", xlabel, ylabel, classes=True)
         for axes, where in zip(panels, dict.fromkeys(setting(index)), strict=True):
             axes.set_ylim(0, 1.03)
             axes.set_xticks(classes, [_name(k) for k in classes], rotation=45)
