@@ -4,17 +4,19 @@ CORES ?= all
 PYTHON ?= python3
 # Sources from local paths: make reproduce SCALE=laptop LOCAL="cifar10: /data/cifar10.tar.xz"
 LOCAL ?=
+# More to describe: make describe DESCRIBE="cifar100, femnist"
+DESCRIBE ?=
 # Anything else for Snakemake: make reproduce ARGS="--rerun-triggers mtime"
 ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-CONFIG := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}')
+CONFIG := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}') $(if $(DESCRIBE),'describe=[$(DESCRIBE)]')
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(CONFIG) $(ARGS)
 SOURCES := workflow/outagefl workflow/scripts tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report dry-run test lint lock clean-results
+.PHONY: help setup reproduce describe report dry-run test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -39,6 +41,10 @@ report: $(VENV)/.ready ## write the HTML report from finished results
 	@echo "Claims:  results/$(SCALE)/claims.html"
 	@echo "Runs:    results/$(SCALE)/runs.csv"
 	@echo "Tables and figures: results/$(SCALE)/<study>/<experiment>/"
+
+describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE uses
+	$(BIN)/snakemake describe --cores $(CORES) $(CONFIG) $(ARGS)
+	$(BIN)/snakemake describe $(CONFIG) $(ARGS) --report results/$(SCALE)/describe/report.html
 
 dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run
