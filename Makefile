@@ -4,6 +4,8 @@ CORES ?= all
 PYTHON ?= python3
 # Sources from local paths: make reproduce SCALE=laptop LOCAL="cifar10: /data/cifar10.tar.xz"
 LOCAL ?=
+# More to describe: make describe DESCRIBE="cifar100, femnist"
+DESCRIBE ?=
 # Other keys of config.yaml: make reproduce CONFIG="device=cpu offline=true"
 CONFIG ?=
 # Anything else for Snakemake, or pytest: make reproduce ARGS="--keep-incomplete"
@@ -11,7 +13,7 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}') $(CONFIG)
+SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}') $(if $(DESCRIBE),'describe=[$(DESCRIBE)]') $(CONFIG)
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(ARGS) $(SETTINGS)
 SOURCES := workflow/outagefl workflow/scripts tests benchmarks
 
@@ -20,7 +22,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce report dry-run test lint lock clean-results
+.PHONY: help setup reproduce describe report dry-run test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -45,6 +47,10 @@ report: $(VENV)/.ready ## write the HTML report from finished results
 	@echo "Claims:  results/$(SCALE)/claims.html"
 	@echo "Runs:    results/$(SCALE)/runs.csv"
 	@echo "Tables and figures: results/$(SCALE)/<study>/<experiment>/"
+
+describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE uses
+	$(BIN)/snakemake describe --cores $(CORES) $(ARGS) $(SETTINGS)
+	$(BIN)/snakemake describe --report results/$(SCALE)/describe/report.html $(SETTINGS)
 
 dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run

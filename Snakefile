@@ -17,6 +17,7 @@ include: "workflow/rules/inputs.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/describe.smk"
 
 
 rule all:

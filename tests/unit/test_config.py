@@ -12,7 +12,7 @@ import yaml
 from outagefl.config import load, merge, typed
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.inputs import traces
-from outagefl.runs.plan import make_plan
+from outagefl.runs.plan import make_plan, to_describe
 from outagefl.sources.catalog import sources
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -86,6 +86,9 @@ def test_a_mistake_in_a_study_is_one_clear_line(overrides, parts):
         ({"studies": ["sgf"]}, ["sgf", "did you mean 'sfg'"]),
         ({"studies": []}, ["studies", "list of names"]),
         ({"device": "gpu"}, ["device", "'gpu'", "cuda"]),
+        ({"describe": ["cifar11"]}, ["describe", "'cifar11'", "did you mean 'cifar10'"]),
+        ({"describe": ["flash_matirx"]}, ["describe", "did you mean 'flash_matrix'"]),
+        ({"describe": "cifar10"}, ["describe", "list of kinds"]),
         ({"local": {"cifar": "/nowhere"}}, ["local", "'cifar'", "did you mean 'cifar10'"]),
     ],
 )
@@ -123,6 +126,16 @@ def test_a_mistake_in_what_no_experiment_uses_is_told_too():
         plan_with({"named": {"topology": {"spare": {"kind": "random_regular", "degre": 3}}}})
     with pytest.raises(ConfigError, match=r"studies\.sfg\.methods\.spare: rule: unknown gossip rule 'sgf'"):
         plan_with({"methods": {"spare": {"rule": {"kind": "sgf"}}}})
+
+
+def test_what_is_described_goes_by_kind_or_short_name_and_partitions_by_their_lowest_seed():
+    plan = plan_with({"seeds": [4, 2]}, describe=["femnist", "cifar100", "fedscale", "digits"])
+    chosen = to_describe(plan)
+    assert sorted(name.rsplit("-", 1)[0] for name in chosen["dataset"]) == ["cifar100", "digits", "femnist-0.1"]
+    assert [name.rsplit("-", 1)[0] for name in chosen["trace"]] == ["fedscale-30"]
+    assert plan.inputs[chosen["trace"].popitem()[1]].spec == {"trace": {"kind": "fedscale", "slot_minutes": 30}}
+    assert [plan.inputs[path].spec["seed"] for path in chosen["partition"].values()] == [2]
+    assert {"femnist", "cifar100", "fedscale"} <= plan.sources.keys()
 
 
 def test_numbers_and_truth_values_may_come_as_text():

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from outagefl.describe.trace_statistics import runs, statistics
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import availabilities, storage, traces
 from outagefl.inputs.availability import smartphone
 from outagefl.inputs.availability import trace as follow
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
 from outagefl.traces import extrasensory, flash_events, flash_matrix
-from tests.unit import trace_statistics
-from tests.unit.trace_statistics import PUBLISHED, assert_near, statistics
+from tests.unit.trace_statistics import PUBLISHED, assert_near
 
 # --- Files ---
 
@@ -66,25 +66,23 @@ def test_a_file_that_holds_no_trace_is_refused(tmp_path):
 
 @pytest.fixture
 def flash(shared):
-    """The processed FLASH trace, slots by devices, NaN where unknown."""
-    state = flash_matrix.read(shared / "data" / "flash_availability_matrix.npy").state
-    return np.where(state == UNKNOWN, np.nan, state)
+    """The processed FLASH trace."""
+    return flash_matrix.read(shared / "data" / "flash_availability_matrix.npy")
 
 
-@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_the_flash_matrix_is_the_published_one(flash):
-    assert flash.shape == (241, 723)
+    assert flash.state.shape == (241, 723)
     found = statistics(flash)
-    assert np.round(found["mean"], 4) == 0.0812
+    assert np.round(found["share online"], 4) == 0.0812
     assert np.round(found["hourly share"], 3).tolist() == PUBLISHED["hourly share"].tolist()
     for name, published in PUBLISHED.items():
         assert found[name] == pytest.approx(published, abs=0.002, rel=0.002), name
 
 
-@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_synthetic_smartphones_stand_beside_the_flash_matrix(flash):
     recorded = statistics(flash)
-    synthetic = statistics(smartphone.matrix(241, 2000, np.random.default_rng(4)).astype(float))
+    phones = smartphone.matrix(241, 2000, np.random.default_rng(4)).astype(np.int8)
+    synthetic = statistics(Trace(phones, 30, "00:00", {}))
     for name in PUBLISHED:
         assert_near(synthetic, recorded, name, "recorded")
 
@@ -245,5 +243,5 @@ def test_clients_that_follow_the_flash_matrix_are_online_as_its_devices_are(shar
     traces.save(tmp_path / "t.npz", flash_matrix.read(shared / "data" / "flash_availability_matrix.npy"))
     matrix = online(tmp_path / "t.npz", rounds=241, clients=723)
     assert matrix.mean() == pytest.approx(0.0812 * (1 - 0.1918), abs=0.001)  # 19.18 % is unknown
-    lengths = trace_statistics.runs(matrix, True)
+    lengths = runs(matrix, ONLINE)
     assert np.quantile(lengths, (0.25, 0.5, 0.75)).tolist() == [1, 2, 4]

@@ -15,7 +15,7 @@ from outagefl import config as configuration
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
-from outagefl.runs.plan import make_plan
+from outagefl.runs.plan import make_plan, to_describe
 from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
@@ -64,6 +64,12 @@ def made_from(what, name):
     made = PLAN.inputs[f"inputs/{what}/{name}"]
     sources = SOURCES[made.source].paths if made.source else []
     return [f"results/{need}" for need in made.needs] + [str(path) for path in sources]
+
+
+def source_of(path):
+    """The catalog's entry for the source behind a data set, a trace or a partition of a data set."""
+    made = PLAN.inputs[path]
+    return SOURCES[made.source].entry if made.source else source_of(made.needs[0])
 
 
 def inputs_of(job):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from outagefl import components
@@ -49,6 +49,21 @@ def _component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], w
     components.check(family, value, where)
     parts = {key: _component(value[key], key, named, f"{where}.{key}") for key in NESTED if key in value}
     return {**value, **parts}
+
+
+def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Data sets and traces under the key ``describe``, by kind or by a study's short name: family and settings."""
+    studies = config["study_settings"].values()
+    named = {
+        family: {name: value for study in studies for name, value in study.get("named", {}).get(family, {}).items()}
+        for family in ("dataset", "trace")
+    }
+    choice = {family: [*names, *components.signatures(family)] for family, names in named.items()}
+    for name in config.get("describe", []):
+        family = next((family for family in choice if name in choice[family]), None)
+        if family is None:
+            raise ConfigError(f"config: describe: {unknown('data set or trace', name, chain(*choice.values()))}")
+        yield family, _component(name, family, named, f"config: describe: {name}")
 
 
 def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:

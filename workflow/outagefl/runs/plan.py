@@ -18,7 +18,7 @@ from typing import Any
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
 from outagefl.fingerprint import closure
-from outagefl.runs.expand import Member, canonical, check_declarations, members
+from outagefl.runs.expand import Member, canonical, check_declarations, described, members
 from outagefl.sources.catalog import Source
 
 
@@ -174,12 +174,27 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
                 where = f"studies.{study}.experiments.{name}.methods"
                 raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
             plan.experiments[f"{study}/{name}"] = experiment
+    for what, settings in described(config):
+        _add_input(plan, catalog, what, {what: settings})
     return plan
 
 
 def is_finished(folder: Path) -> bool:
     """Whether a run's folder holds all its files; they appear together, but a user may have removed some."""
     return (folder / "metrics.parquet").is_file() and (folder / "run.json").is_file()
+
+
+def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
+    """Data sets, traces, and partitions of the lowest seed of each setting: what → name → path below the results."""
+    chosen: dict[tuple[str, str], str] = {}
+    for path, made in sorted(plan.inputs.items(), key=lambda item: item[1].spec.get("seed", 0)):
+        setting = {key: value for key, value in made.spec.items() if key != "seed"}
+        chosen.setdefault((made.what, canonical([setting, made.needs])), path)
+    return {
+        what: {Path(path).name.removesuffix(kind.suffix): path for (of, _), path in chosen.items() if of == what}
+        for what, kind in INPUTS.items()
+        if what in ("dataset", "partition", "trace")
+    }
 
 
 def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:

@@ -1,0 +1,1 @@
+"""Pictures and tables of what goes into the studies: data sets, partitions, traces."""
