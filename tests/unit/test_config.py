@@ -162,7 +162,7 @@ def test_other_text_stays_text(text):
         ({"sfg": setting(model={"kind": "cnn", "channels": [2.0], "hidden": []})}, ["channels", "2.0"]),
         ({"sfg": setting(partition={"kind": "dirichlet", "alpha": float("inf"), "test_images": 5})}, ["alpha", "inf"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sfg", "gamma": float("nan")}}}}}, ["gamma", "nan"]),
-        ({"sfg": {"experiments": {"outages": None}}}, ["experiments", "non-empty"]),
+        ({"sfg": {"experiments": {"outages": None, "order_of_a_round": None}}}, ["experiments", "non-empty"]),
         ({"sfg": {"experiments": {"outages": {"factors": {"partition.alpha": [1, 1]}}}}}, ["alpha", "non-unique"]),
         (
             {"sfg": {"experiments": {"outages": {"factors": {"topology": ["ring", {"kind": "ring"}]}}}}},

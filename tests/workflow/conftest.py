@@ -31,10 +31,11 @@ TINY = {
             },
             "seeds": 2,
             "experiments": {
+                "order_of_a_round": None,
                 "outages": {
                     "factors": {"availability": ["bernoulli"], "topology": None},
                     "methods": ["dfedavg", "sfg", "sfg_cut", "always_on"],
-                }
+                },
             },
         }
     },
