@@ -12,6 +12,7 @@ import pytest
 
 from tests.workflow.conftest import Project, kill_group, wait_for
 
+RUNS = "results/tiny/runs.csv"  # the target of tests that need no figures
 FIGURES = ("accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag")
 
 
@@ -45,7 +46,7 @@ def test_nothing_is_planned_after_a_finished_reproduction(finished):
 
 
 def test_one_and_two_cores_and_another_folder_give_the_same_bits(finished, project):
-    project.finish("--cores", "1")
+    project.finish("--cores", "1", RUNS)
     assert project.metrics() == finished.metrics()
 
 
@@ -54,7 +55,7 @@ def test_batches_of_another_size_give_the_same_bits_and_train_nothing_twice(fini
     finished.tiny.write_text(content)
     assert finished.planned() == {"resolved_config": 1}
     project.tiny.write_text(content)
-    project.finish("--cores", "2")
+    project.finish("--cores", "2", RUNS)
     assert project.metrics() == finished.metrics()
 
 
@@ -63,11 +64,11 @@ def test_a_new_seed_trains_only_its_runs(finished):
     finished.change(lambda study: study.update(seeds=3))
     planned = finished.planned()
     assert planned["train"] == 3  # dfedavg, sfg and sfg_cut in batches of two, always_on in one
-    finished.finish("--cores", "2")
+    finished.finish("--cores", "2", RUNS)
     after = finished.metrics()
     assert before.items() <= after.items()
     assert len(after) == len(before) + 4
-    assert finished.planned() == {}
+    assert finished.planned(RUNS) == {}
 
 
 def test_an_experiment_that_shares_runs_trains_only_what_is_new(finished):
@@ -81,7 +82,7 @@ def test_an_experiment_that_shares_runs_trains_only_what_is_new(finished):
     before = finished.metrics()
     finished.change(add)
     assert finished.planned()["train"] == 1  # local, two seeds
-    finished.finish("--cores", "2")
+    finished.finish("--cores", "2", RUNS)
     assert len(finished.metrics()) == len(before) + 2
 
 
@@ -106,9 +107,9 @@ def test_a_deleted_run_is_trained_again(finished):
     run = next(iter(before))
     subprocess.run(["rm", "-r", finished.root / "results" / run], check=True)
     assert finished.planned()["train"] == 1
-    finished.finish("--cores", "2")
+    finished.finish("--cores", "2", RUNS)
     assert finished.metrics() == before
-    assert finished.planned() == {}
+    assert finished.planned(RUNS) == {}
 
 
 @pytest.mark.parametrize("name", ["metrics.parquet", "run.json"])
@@ -116,9 +117,9 @@ def test_a_run_that_lacks_a_file_is_trained_again(finished, name):
     before = finished.metrics()
     (finished.root / "results" / next(iter(before)) / name).unlink()
     assert finished.planned()["train"] == 1
-    finished.finish("--cores", "2")
+    finished.finish("--cores", "2", RUNS)
     assert finished.metrics() == before
-    assert finished.planned() == {}
+    assert finished.planned(RUNS) == {}
 
 
 def test_a_damaged_run_is_refused_with_what_to_do(finished):
@@ -131,7 +132,7 @@ def test_a_damaged_run_is_refused_with_what_to_do(finished):
     assert run in line
     assert f"delete results/{run}" in line
     subprocess.run(["rm", "-r", finished.root / "results" / run], check=True)
-    finished.finish("--cores", "2")
+    finished.finish("--cores", "2", RUNS)
 
 
 def test_settings_can_be_overridden_on_the_command_line(finished):
@@ -150,7 +151,7 @@ def test_a_full_disk_is_one_line_and_the_next_call_goes_on(finished, project):
         output = project.fail("--cores", "2")
         assert "No space left on device" in output
         subprocess.run(["mount", "-o", "remount,size=200m", results], check=True)
-        project.finish("--cores", "2")
+        project.finish("--cores", "2", RUNS)
         assert project.metrics() == finished.metrics()
     finally:
         subprocess.run(["umount", "-l", results], check=True)
@@ -175,26 +176,26 @@ def ended_or_trained(process: subprocess.Popen[str], project: Project, runs: int
 def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
     """SIGKILL of everything at once, three times at different points, then one call that finishes."""
     for runs in (0, 1, 4):
-        process = project.start("--cores", "2")
+        process = project.start("--cores", "2", RUNS)
         wait_for(partial(ended_or_trained, process, project, runs))
         kill_group(process)
-    project.finish("--cores", "2")
+    project.finish("--cores", "2", RUNS)
     assert project.metrics() == finished.metrics()
-    assert project.planned() == {}
+    assert project.planned(RUNS) == {}
     assert not list((project.root / "results").rglob(".tmp-*"))
 
 
 def test_snakemake_alone_killed_while_its_jobs_go_on(finished, project):
-    process = project.start("--cores", "2")
+    process = project.start("--cores", "2", RUNS)
     wait_for((project.root / "results/runs").is_dir)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    project.finish("--cores", "2")
+    project.finish("--cores", "2", RUNS)
     assert project.metrics() == finished.metrics()
 
 
 def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, project):
-    process = project.start("--cores", "2")
+    process = project.start("--cores", "2", RUNS)
 
     def training():
         return subprocess.run(
@@ -208,7 +209,7 @@ def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, 
         except ProcessLookupError:
             continue
     assert process.wait(120) != 0
-    project.finish("--cores", "2")
+    project.finish("--cores", "2", RUNS)
     assert project.metrics() == finished.metrics()
 
 

@@ -71,7 +71,10 @@ def metrics(folder: Path, names: Sequence[str], *, mean: bool) -> pd.DataFrame:
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; run Snakemake again to make this run") from None
     except (pa.ArrowException, OSError, KeyError) as error:
-        raise DataError(f"{path}: not readable as the metrics of a run ({str(error).splitlines()[0]})") from None
+        why = str(error).splitlines()[0]
+        raise DataError(
+            f"{path}: not readable as the metrics of a run ({why}); delete {folder} and run Snakemake again"
+        ) from None
     for name in names:
         if not (frame.metric == name).any():
             raise DataError(f"{path}: holds no metric {name!r} {'of the mean over clients' if mean else 'of clients'}")

@@ -101,7 +101,7 @@ def read_job(root: Path, job: str) -> dict[str, Run]:
 
 def forget_jobs(root: Path) -> None:
     """Remove what finished and killed jobs left; called when the whole workflow has succeeded."""
-    for path in (root / ".jobs").glob("*.*"):
-        path.unlink(missing_ok=True)
     for path in root.rglob(f"{SCRATCH}*"):
         shutil.rmtree(path, ignore_errors=True)
+    for path in (root / ".jobs").glob("*.*"):
+        path.unlink(missing_ok=True)
