@@ -129,7 +129,10 @@ def test_a_mistake_in_what_no_experiment_uses_is_told_too():
 
 
 def test_what_is_described_goes_by_kind_or_short_name_and_partitions_by_their_lowest_seed():
-    plan = plan_with({"seeds": [4, 2]}, describe=["femnist", "cifar100", "fedscale", "digits"])
+    plan = plan_with(
+        {"seeds": [4, 2], "experiments": {"order_of_a_round": None}},
+        describe=["femnist", "cifar100", "fedscale", "digits"],
+    )
     chosen = to_describe(plan)
     assert sorted(name.rsplit("-", 1)[0] for name in chosen["dataset"]) == ["cifar100", "digits", "femnist-0.1"]
     assert [name.rsplit("-", 1)[0] for name in chosen["trace"]] == ["fedscale-30"]

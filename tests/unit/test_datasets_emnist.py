@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from torchvision.datasets import EMNIST
 
 from outagefl.datasets import emnist
+from outagefl.errors import DataError
 from tests.unit import archives
 from tests.unit.archives import noise, npz_at, pack, prepared
 
@@ -93,6 +94,17 @@ def merged(counts: list[int]) -> dict[str, np.ndarray]:
     x = np.zeros((len(labels), 28, 28), dtype=np.uint8)
     x[:, 0, 0], x[:, 0, 1] = np.divmod(np.arange(len(labels)), 256)
     return {"x": x, "y": labels, "index": np.arange(len(labels)), "mapping": MAPPING}
+
+
+@pytest.mark.parametrize("label", [-3, 60])
+def test_a_bymerge_with_labels_out_of_range_is_refused(tmp_path, label):
+    content = merged([7] * 47)
+    content["y"] = content["y"].astype(np.int64)
+    content["y"][5] = label
+    np.savez(tmp_path / "emnist.npz", **content)
+    with pytest.raises(DataError, match=rf"emnist\.npz: labels from .*{label}"):
+        emnist.prepare(tmp_path / "emnist.npz", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_bymerge_is_capped_and_divided_as_emnist_balanced(tmp_path):

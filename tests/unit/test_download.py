@@ -467,6 +467,11 @@ def test_a_source_of_several_files_is_all_of_them(tmp_path):
     assert (local.downloads, local.paths) == ({}, [tmp_path / "svhn"])
 
 
+def test_a_local_path_for_bundled_data_is_refused():
+    with pytest.raises(ConfigError, match="local: digits: /data/my would not be read"):
+        sources(CATALOG, {"digits": "/data/my"})
+
+
 def test_bundled_data_need_nothing():
     bundled = sources(CATALOG, {})["digits"]
     assert (bundled.downloads, bundled.paths, bundled.identity) == ({}, [], "bundled")

@@ -21,5 +21,7 @@ def logged(log: str) -> Iterator[None]:
     logging.getLogger("outagefl").setLevel(logging.INFO)
     try:
         yield
+    except MemoryError as error:
+        sys.exit(f"outagefl: not enough memory: {error or 'the input asks for more than there is'}")
     except (OutageflError, OSError) as error:  # an OSError is the machine's: disk full, no permission
         sys.exit(f"outagefl: {error}")

@@ -90,5 +90,7 @@ def _read_merged(source: Path, names: Collection[str], published: Published) -> 
             f"{source}: its mapping is not that of EMNIST ByMerge, the codes of {''.join(published.classes)}"
         )
     x, y = array_file.split(source, found["x"], found["y"])
+    if len(y) and (y.min() < 0 or y.max() >= len(CLASSES)):
+        raise DataError(f"{source}: labels from {y.min()} to {y.max()}, expected 0 to {len(CLASSES) - 1}")
     train, test = balanced(y)
     return Reading((x[train], y[train]), (x[test], y[test]), ("drawn from the test part of EMNIST ByMerge",))

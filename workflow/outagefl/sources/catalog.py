@@ -57,6 +57,8 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
     for name in local:
         if name not in entries:
             raise ConfigError(f"config: local: {unknown('source', name, entries)}")
+        if entries[name].get("bundled"):
+            raise ConfigError(f"config: local: {name}: {local[name]} would not be read; this source is bundled")
     return {name: Source(name, entry, Path(local[name]) if name in local else None) for name, entry in entries.items()}
 
 
