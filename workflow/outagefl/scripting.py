@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 from outagefl.errors import OutageflError
 
@@ -14,14 +15,28 @@ from outagefl.errors import OutageflError
 @contextmanager
 def logged(log: str) -> Iterator[None]:
     """Send output and errors of the body to the file ``log``; leave with status 1 on a user's or machine's error."""
-    with open(log, "w") as stream:
+    screen = os.dup(2)
+    with open(log, "w", encoding="utf-8") as stream:
         for descriptor in (1, 2):
             os.dup2(stream.fileno(), descriptor)
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("outagefl").setLevel(logging.INFO)
     try:
         yield
+    except OutageflError as error:
+        _leave(str(error), screen)
     except MemoryError as error:
-        sys.exit(f"outagefl: not enough memory: {error or 'the input asks for more than there is'}")
-    except (OutageflError, OSError) as error:  # an OSError is the machine's: disk full, no permission
-        sys.exit(f"outagefl: {error}")
+        _leave(f"not enough memory: {error or 'the input asks for more than there is'}", screen)
+    except OSError as error:  # the machine's: no permission, disk full (which some libraries tell without a number)
+        _leave(f"{error}{'' if error.errno else ' (is the disk full?)'}", screen)
+
+
+def _leave(message: str, screen: int) -> NoReturn:
+    """Tell the error in the log, or on the screen where the log cannot be written, and exit with status 1."""
+    line = f"outagefl: {message}\n"
+    try:
+        sys.stderr.write(line)
+        sys.stderr.flush()
+    except OSError:
+        os.write(screen, line.encode())
+    sys.exit(1)
