@@ -31,6 +31,12 @@ def plan_with(sfg=None, **changes):
     return plan_of(main_config(overrides={"sfg": sfg or {}}, **changes))
 
 
+def assert_one_line_with(message, parts):
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
 def setting(**values):
     return {"setting": values}
 
@@ -72,10 +78,7 @@ def setting(**values):
 def test_a_mistake_in_a_study_is_one_clear_line(overrides, parts):
     with pytest.raises(ConfigError) as caught:
         plan_with(overrides["sfg"])
-    message = str(caught.value)
-    assert "\n" not in message
-    for part in parts:
-        assert part in message
+    assert_one_line_with(str(caught.value), parts)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +98,7 @@ def test_a_mistake_in_a_study_is_one_clear_line(overrides, parts):
 def test_a_mistake_in_the_main_configuration_is_one_clear_line(changes, parts):
     with pytest.raises(ConfigError) as caught:
         plan_with(**changes)
-    message = str(caught.value)
-    assert "\n" not in message
-    for part in parts:
-        assert part in message
+    assert_one_line_with(str(caught.value), parts)
 
 
 def test_bad_yaml_names_the_file(tmp_path):
@@ -178,10 +178,7 @@ def test_other_text_stays_text(text):
 def test_more_mistakes_are_one_clear_line(overrides, parts):
     with pytest.raises(ConfigError) as caught:
         plan_of(main_config(overrides=overrides))
-    message = str(caught.value)
-    assert "\n" not in message
-    for part in parts:
-        assert part in message
+    assert_one_line_with(str(caught.value), parts)
 
 
 @pytest.mark.parametrize(
@@ -246,10 +243,7 @@ def with_availability(**changes):
 def test_a_mistake_about_a_trace_is_one_clear_line(changes, parts):
     with pytest.raises(OutageflError) as caught:
         plan_with(with_availability(**changes))
-    message = str(caught.value)
-    assert "\n" not in message
-    for part in parts:
-        assert part in message
+    assert_one_line_with(str(caught.value), parts)
 
 
 def test_availability_that_follows_a_trace_is_made_from_it_and_it_from_its_source():
