@@ -285,7 +285,7 @@ def test_local_keeps_what_training_made() -> None:
     trainer = make_trainer(3)
     state = gossip.start(trainer.model.row(), 3, 1)
     trained = state.models.clone()
-    trainer.train(trained, np.array([0, 2]), 1)
+    trainer.train([trained[0], trained[2]], np.array([0, 2]), 1, np.array([0, 0]))
     scores, _ = components.load("gossip rule", {"kind": "local"})
     gossip.advance(state, scores, trainer, adjacency(TRIANGLE, 3), np.array([True, False, True]), "train_then_mix")
     assert torch.equal(state.models, trained)
@@ -339,6 +339,19 @@ def test_reused_evaluations_equal_full_ones() -> None:
         full = run(spec, available=available)
     assert asked == [[0, 1, 2], [1], [], [0]]
     pd.testing.assert_frame_equal(table, full, check_exact=True)
+
+
+@pytest.mark.parametrize("order", ["train_then_mix", "mix_then_train"])
+def test_rounds_missed_do_not_count_as_trained(order: str) -> None:
+    done: dict[int, list[int]] = {0: [], 1: [], 2: []}
+
+    def watched(self: LocalTrainer, rows: Any, clients: np.ndarray, round_number: int, before: np.ndarray) -> None:
+        for client, rounds in zip(clients.tolist(), before.tolist(), strict=True):
+            done[client].append(rounds)
+
+    with patch.object(LocalTrainer, "train", watched):
+        run(make_spec(order=order))
+    assert done == {0: [0, 1, 2, 3], 1: [0, 1, 2, 3, 4, 5], 2: [0, 1, 2, 3]}
 
 
 def test_diverging_training_is_an_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError, TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
-from outagefl.training.batches import batches
+from outagefl.training.batches import fresh, persistent
 from outagefl.training.devices import resolve
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import EVALUATION_BATCH, LocalTrainer
@@ -46,9 +47,15 @@ def partition() -> Partition:
     return Partition(tuple(np.split(np.arange(100), [50, 95])), tuple(np.split(np.arange(500), [300, 302])))
 
 
-def trainer(data: ImageData, partition: Partition, **training: float) -> LocalTrainer:
+def trainer(data: ImageData, partition: Partition, **training: Any) -> LocalTrainer:
     settings = {"steps": 3, "batch_size": 16, "learning_rate": 0.1} | training
     return LocalTrainer(initial_model(CNN, (8, 8, 2), 3, seed=0), data, partition, 0, CPU, **settings)
+
+
+def train(work: LocalTrainer, models: torch.Tensor, clients: list[int], round_number: int, done: int = 0) -> None:
+    """Train clients in place on their rows of ``models``; each has trained in ``done`` rounds before."""
+    chosen = np.array(clients, dtype=int)
+    work.train([models[i] for i in clients], chosen, round_number, np.full_like(chosen, done))
 
 
 def normalised(x: np.ndarray) -> torch.Tensor:
@@ -101,17 +108,40 @@ def test_rows_of_another_network_are_refused() -> None:
 )
 def test_batches_are_full_and_use_every_image_before_any_again(n: int, steps: int, batch_size: int) -> None:
     own = np.arange(100, 100 + n)
-    chosen = batches(own, steps, batch_size, np.random.default_rng(0))
+    chosen = fresh(own, steps, batch_size, np.random.default_rng(0))
     assert chosen.shape == (steps, min(batch_size, n))
     counts = Counter(chosen.ravel().tolist())
     assert set(counts) <= set(own.tolist())
     assert max(counts.values()) - min(counts[image] for image in own.tolist()) <= 1
 
 
+@pytest.mark.parametrize(("n", "batch_size", "per_epoch"), [(10, 3, 3), (9, 3, 3), (4, 3, 1), (2, 3, 1)])
+def test_persistent_batches_restart_the_order_where_no_full_batch_is_left(
+    n: int, batch_size: int, per_epoch: int
+) -> None:
+    """7 steps from the start; a client with fewer images than a batch uses all of them in each step."""
+    own, size = np.arange(100, 100 + n), min(n, batch_size)
+    chosen = persistent(own, 7, batch_size, 0, np.random.default_rng)
+    assert chosen.shape == (7, size)
+    for epoch in range(-(-7 // per_epoch)):
+        expected = np.random.default_rng(epoch).permutation(own)[: per_epoch * size].reshape(-1, size)
+        found = chosen[epoch * per_epoch : (epoch + 1) * per_epoch]
+        assert (found == expected[: len(found)]).all()
+
+
+@given(n=st.integers(1, 20), batch_size=st.integers(1, 6), steps=st.integers(1, 5), rounds=st.integers(1, 5))
+def test_persistent_batches_do_not_depend_on_where_rounds_end(n: int, batch_size: int, steps: int, rounds: int) -> None:
+    def after(done: int, count: int) -> np.ndarray:
+        return persistent(np.arange(n), count, batch_size, done, np.random.default_rng)
+
+    by_round = [after(number * steps, steps) for number in range(rounds)]
+    assert (np.concatenate(by_round) == after(0, rounds * steps)).all()
+
+
 def test_batches_change_from_round_to_round_and_client_to_client() -> None:
     own = np.arange(1000)
     first, again, later, other = (
-        batches(own, 2, 50, generator(0, "batches", client, round_number))
+        fresh(own, 2, 50, generator(0, "batches", client, round_number))
         for client, round_number in [(1, 1), (1, 1), (1, 2), (2, 1)]
     )
     assert (first == again).all()
@@ -119,19 +149,78 @@ def test_batches_change_from_round_to_round_and_client_to_client() -> None:
     assert (first != other).any()
 
 
+def sgd(data: ImageData, chosen: np.ndarray, learning_rate: float = 0.1, clip: float = np.inf) -> torch.Tensor:
+    """The row that torch's optimiser makes of the initial model on the batches ``chosen`` (steps, b)."""
+    reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
+    optimizer = torch.optim.SGD(reference.parameters(), lr=learning_rate)
+    for batch in chosen:
+        optimizer.zero_grad()
+        cross_entropy(reference(normalised(data.x_train[batch])), torch.tensor(data.y_train[batch])).backward()
+        nn.utils.clip_grad_norm_(reference.parameters(), clip)
+        optimizer.step()
+    return BoundModel(reference).row()
+
+
+def fresh_batches(partition: Partition, client: int, round_number: int) -> np.ndarray:
+    return fresh(partition.train[client], 3, 16, generator(0, "batches", client, round_number))
+
+
+def assert_same(row: torch.Tensor, expected: torch.Tensor) -> None:
+    torch.testing.assert_close(row, expected, rtol=1e-4, atol=1e-6)
+
+
 def test_training_equals_plain_torch(data: ImageData, partition: Partition) -> None:
     work = trainer(data, partition)
     models = work.model.row().repeat(3, 1)
-    work.train(models, np.array([0, 2]), round_number=4)
+    train(work, models, [0, 2], 4)
     for client in (0, 2):
-        reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
-        optimizer = torch.optim.SGD(reference.parameters(), lr=0.1)
-        for chosen in batches(partition.train[client], 3, 16, generator(0, "batches", client, 4)):
-            optimizer.zero_grad()
-            cross_entropy(reference(normalised(data.x_train[chosen])), torch.tensor(data.y_train[chosen])).backward()
-            optimizer.step()
-        torch.testing.assert_close(models[client], BoundModel(reference).row(), rtol=1e-4, atol=1e-6)
+        assert_same(models[client], sgd(data, fresh_batches(partition, client, 4)))
     assert torch.equal(models[1], initial_row())
+
+
+def test_the_learning_rate_falls_with_the_root_of_the_rounds(data: ImageData, partition: Partition) -> None:
+    """η0 in round 1, where the paper's t is 0; half of it in round 31."""
+    for round_number, learning_rate in ((1, 0.1), (31, 0.05)):
+        models = initial_row().repeat(3, 1)
+        train(trainer(data, partition, schedule="inverse_sqrt"), models, [0], round_number)
+        assert_same(models[0], sgd(data, fresh_batches(partition, 0, round_number), learning_rate))
+
+
+def test_the_gradient_of_each_step_is_clipped(data: ImageData, partition: Partition) -> None:
+    models = initial_row().repeat(3, 1)
+    train(trainer(data, partition, clip_norm=0.5), models, [0], 1)
+    assert_same(models[0], sgd(data, fresh_batches(partition, 0, 1), clip=0.5))
+    assert (models[0] - initial_row()).norm() < 3 * 0.1 * 0.5
+    assert (sgd(data, fresh_batches(partition, 0, 1)) - initial_row()).norm() > 3 * 0.1 * 0.5
+
+
+def test_a_norm_that_is_never_reached_changes_nothing(data: ImageData, partition: Partition) -> None:
+    clipped, free = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    train(trainer(data, partition, clip_norm=1e6), clipped, [0], 1)
+    train(trainer(data, partition), free, [0], 1)
+    assert torch.equal(clipped, free)
+
+
+def test_a_clients_persistent_order_goes_on_where_its_last_round_ended(data: ImageData, partition: Partition) -> None:
+    """50 images are 3 batches of 16 an epoch, so the second round of 2 steps takes the last of the first epoch."""
+    models = initial_row().repeat(3, 1)
+    train(trainer(data, partition, order="persistent", steps=2), models, [0], round_number=7, done=1)
+    orders = [generator(0, "order", 0, epoch).permutation(partition.train[0]) for epoch in (0, 1)]
+    assert_same(models[0], sgd(data, np.stack([orders[0][32:48], orders[1][:16]])))
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"schedule": "inverse_sqr"}, "training.schedule: .*did you mean 'inverse_sqrt'"),
+        ({"order": "lasting"}, "training.order: .*fresh, persistent"),
+    ],
+)
+def test_unknown_options_are_refused(
+    data: ImageData, partition: Partition, option: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        trainer(data, partition, **option)
 
 
 def initial_row() -> torch.Tensor:
@@ -140,8 +229,8 @@ def initial_row() -> torch.Tensor:
 
 def test_what_a_client_learns_does_not_depend_on_who_else_trains(data: ImageData, partition: Partition) -> None:
     alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
-    trainer(data, partition).train(alone, np.array([1]), 1)
-    trainer(data, partition).train(together, np.array([2, 0, 1]), 1)
+    train(trainer(data, partition), alone, [1], 1)
+    train(trainer(data, partition), together, [2, 0, 1], 1)
     assert torch.equal(alone[1], together[1])
     assert torch.equal(alone[0], initial_row())
     assert not torch.equal(together[0], initial_row())
@@ -153,7 +242,7 @@ def test_training_lowers_the_loss_on_what_was_trained(data: ImageData) -> None:
     work = trainer(seen, same, steps=60, learning_rate=0.05)
     models = initial_row().repeat(1, 1)
     before = work.evaluate(models, np.array([0]), 0)
-    work.train(models, np.array([0]), 1)
+    train(work, models, [0], 1)
     after = work.evaluate(models, np.array([0]), 1)
     assert after[1, 0] < 0.5 * before[1, 0]
     assert after[0, 0] > before[0, 0]
@@ -170,10 +259,21 @@ def test_evaluation_equals_one_pass_over_all_test_images(data: ImageData, partit
         assert loss[place] == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
 
 
+def test_any_model_can_be_measured_on_any_images(data: ImageData, partition: Partition) -> None:
+    work, row = trainer(data, partition), initial_row()
+    images = np.array([3, 5, 8])
+    logits = initial_model(CNN, (8, 8, 2), 3, seed=0)(normalised(data.x_train))
+    for chosen, expected in ((None, np.arange(100)), (images, images)):
+        accuracy, loss = work.measure(row, data.x_train, data.y_train, chosen).tolist()
+        labels = torch.tensor(data.y_train[expected])
+        assert accuracy == pytest.approx((logits[expected].argmax(dim=1) == labels).double().mean().item())
+        assert loss == pytest.approx(cross_entropy(logits[expected], labels).item(), rel=1e-5)
+
+
 def test_running_statistics_are_used_not_changed_by_evaluation(data: ImageData, partition: Partition) -> None:
     work = LocalTrainer(with_batch_norm(), data, partition, 0, CPU, steps=1, batch_size=8, learning_rate=0.1)
     models = work.model.row().repeat(3, 1)
-    work.train(models, np.arange(3), 1)
+    train(work, models, [0, 1, 2], 1)
     trained = models.clone()
     work.evaluate(models, np.arange(3), 1)
     assert torch.equal(models, trained)
@@ -181,16 +281,15 @@ def test_running_statistics_are_used_not_changed_by_evaluation(data: ImageData, 
 
 def test_nobody_online_is_no_work(data: ImageData, partition: Partition) -> None:
     models = initial_row().repeat(3, 1)
-    nobody = np.array([], dtype=int)
-    trainer(data, partition).train(models, nobody, 1)
-    assert trainer(data, partition).evaluate(models, nobody, 1).shape == (2, 0)
+    train(trainer(data, partition), models, [], 1)
+    assert trainer(data, partition).evaluate(models, np.array([], dtype=int), 1).shape == (2, 0)
     assert torch.equal(models, initial_row().repeat(3, 1))
 
 
 def test_diverging_training_names_client_round_and_learning_rate(data: ImageData, partition: Partition) -> None:
     work = trainer(data, partition, learning_rate=1e30)
     with pytest.raises(TrainingError, match=r"client 1: .*training in round 7 .*learning_rate 1e\+30"):
-        work.train(initial_row().repeat(3, 1), np.array([1, 2]), 7)
+        train(work, initial_row().repeat(3, 1), [1, 2], 7)
 
 
 def test_a_broken_model_is_named_at_its_evaluation(data: ImageData, partition: Partition) -> None:

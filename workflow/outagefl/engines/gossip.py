@@ -38,8 +38,8 @@ class GossipState:
     """Everything a run carries from one round to the next; N clients, d parameters, T rounds.
 
     models: float32 (N, d). lag, age: float64 (N,), in rounds. results: float64 (2, N), accuracy and loss of each client
-    at its last evaluation, out of date where ``changed``, bool (N,). metrics: name → float64 (T, N), NaN where not
-    measured. round: the last round done.
+    at its last evaluation, out of date where ``changed``, bool (N,). rounds_online: int64 (N,), how many rounds each
+    client was online in. metrics: name → float64 (T, N), NaN where not measured. round: the last round done.
     """
 
     models: torch.Tensor
@@ -47,6 +47,7 @@ class GossipState:
     age: NDArray[np.float64]
     results: NDArray[np.float64]
     changed: NDArray[np.bool_]
+    rounds_online: NDArray[np.int64]
     metrics: dict[str, NDArray[np.float64]]
     round: int = 0
 
@@ -59,6 +60,7 @@ def start(row: torch.Tensor, clients: int, rounds: int) -> GossipState:
         age=np.zeros(clients),
         results=np.full((2, clients), np.nan),
         changed=np.ones(clients, dtype=bool),
+        rounds_online=np.zeros(clients, dtype=np.int64),
         metrics={name: np.full((rounds, clients), np.nan) for name in METRICS},
     )
 
@@ -93,18 +95,24 @@ def advance(
     """
     state.round += 1
     if order == "train_then_mix":
-        trainer.train(state.models, np.flatnonzero(online), state.round)
+        _train(state, trainer, online)
     view = GossipView(candidates(neighbours, online), state.lag, state.age)
     weights = normalise(rule(view), view.candidates)
     mix(state.models, weights, online)
     if order == "mix_then_train":
-        trainer.train(state.models, np.flatnonzero(online), state.round)
+        _train(state, trainer, online)
     lag = np.where(online, weights @ state.lag, state.lag + 1)
     _record(state, online=online, lag=lag, age=state.age)
     own, others = weights.diagonal(), view.candidates.sum(axis=1) - 1
     _record(state, self_weight=np.where(online, own, np.nan), neighbours=np.where(online, others, np.nan))
     state.lag, state.age = lag, np.where(online, 0.0, state.age + 1)
     state.changed |= online
+    state.rounds_online += online
+
+
+def _train(state: GossipState, trainer: LocalTrainer, online: NDArray[np.bool_]) -> None:
+    clients = np.flatnonzero(online)
+    trainer.train([state.models[i] for i in clients], clients, state.round, state.rounds_online[online])
 
 
 def evaluate(state: GossipState, trainer: LocalTrainer) -> None:

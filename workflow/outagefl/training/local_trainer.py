@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -12,7 +16,8 @@ from outagefl.datasets.arrays import ImageData
 from outagefl.errors import TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
-from outagefl.training.batches import batches
+from outagefl.training.batches import fresh, persistent
+from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
 
 EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations leave the cache
@@ -31,27 +36,27 @@ class LocalTrainer:
         partition: Partition,
         seed: int,
         device: torch.device,
-        *,
-        steps: int,
-        batch_size: int,
-        learning_rate: float,
+        **training: Any,
     ) -> None:
         self.model = BoundModel(module.to(device))
         self.data, self.partition, self.seed, self.device = data, partition, seed, device
-        self.steps, self.batch_size, self.learning_rate = steps, batch_size, learning_rate
+        self.options = TrainingOptions(**training)
         std = torch.tensor(data.std, dtype=torch.float32, device=device).view(-1, 1, 1)
         mean = torch.tensor(data.mean, dtype=torch.float32, device=device).view(-1, 1, 1)
         self._scale, self._shift = 1 / (255 * std), -mean / std
 
-    def train(self, models: Tensor, clients: NDArray[np.int64], round_number: int) -> None:
-        """Train the clients (k,) for ``steps`` steps each, in place on their rows of ``models`` (N, d).
+    def train(
+        self, rows: Sequence[Tensor], clients: NDArray[np.int64], round_number: int, rounds_done: NDArray[np.int64]
+    ) -> None:
+        """Train the clients (k,) for ``steps`` steps each, in place on their models ``rows``, k tensors (d,).
 
-        Raises TrainingError when a client's loss is not finite.
+        ``rounds_done`` (k,): the rounds each client has trained in before. Raises TrainingError when a client's loss is
+        not finite.
         """
         self.model.module.train()
-        losses = torch.empty(len(clients), self.steps, device=self.device)
-        for client, row in zip(clients.tolist(), losses, strict=True):
-            self._train_one(models[client], client, round_number, row)
+        losses = torch.empty(len(clients), self.options.steps, device=self.device)
+        for i, (client, done) in enumerate(zip(clients.tolist(), rounds_done.tolist(), strict=True)):
+            self._train_one(rows[i], client, round_number, done, losses[i])
         self._require_finite(losses, clients, f"training in round {round_number}")
 
     def evaluate(self, models: Tensor, clients: NDArray[np.int64], round_number: int) -> NDArray[np.float64]:
@@ -59,38 +64,49 @@ class LocalTrainer:
 
         Raises TrainingError when a client's loss is not finite.
         """
-        self.model.module.eval()
-        results = torch.zeros(len(clients), 2, dtype=torch.float64, device=self.device)
-        for client, row in zip(clients.tolist(), results, strict=True):
-            self._evaluate_one(models[client], client, row)
+        results = torch.empty(len(clients), 2, dtype=torch.float64, device=self.device)
+        for client, result in zip(clients.tolist(), results, strict=True):
+            result[:] = self.measure(models[client], self.data.x_test, self.data.y_test, self.partition.test[client])
         self._require_finite(results, clients, f"evaluation after round {round_number}")
         return results.T.cpu().numpy()
 
-    def _train_one(self, row: Tensor, client: int, round_number: int, losses: Tensor) -> None:
+    def measure(
+        self, row: Tensor, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
+    ) -> Tensor:
+        """Accuracy and mean cross-entropy, float64 (2,), of one model ``row`` (d,) on images x with labels y.
+
+        ``chosen``: indices of the images to measure on, all by default. A loss that is not finite is not an error here.
+        """
+        chosen = np.arange(len(y)) if chosen is None else chosen
+        self.model.module.eval()
+        self.model.bind(row)
+        total = torch.zeros(2, dtype=torch.float64, device=self.device)
+        with torch.inference_mode():
+            for start in range(0, len(chosen), EVALUATION_BATCH):
+                images, labels = self._load(x, y, chosen[start : start + EVALUATION_BATCH])
+                logits = self.model.module(images)
+                total[0] += (logits.argmax(dim=1) == labels).sum()
+                total[1] += cross_entropy(logits, labels, reduction="sum")
+        return total / len(chosen)
+
+    def _batches(self, client: int, round_number: int, rounds_done: int) -> NDArray[np.int64]:
+        own, steps, size = self.partition.train[client], self.options.steps, self.options.batch_size
+        if self.options.order == "fresh":
+            return fresh(own, steps, size, generator(self.seed, "batches", client, round_number))
+        return persistent(own, steps, size, rounds_done * steps, partial(generator, self.seed, "order", client))
+
+    def _train_one(self, row: Tensor, client: int, round_number: int, rounds_done: int, losses: Tensor) -> None:
         """Train one client and write its losses (steps,)."""
-        rng = generator(self.seed, "batches", client, round_number)
-        chosen = batches(self.partition.train[client], self.steps, self.batch_size, rng)
+        chosen = self._batches(client, round_number, rounds_done)
         images, labels = self._load(self.data.x_train, self.data.y_train, chosen.ravel())
+        step_size = self.options.step_size(round_number)
         self.model.bind(row)
         size = chosen.shape[1]
         for step, (x, y) in enumerate(zip(images.split(size), labels.split(size), strict=True)):
             loss = cross_entropy(self.model.module(x), y)
             loss.backward()
-            self.model.sgd_step(self.learning_rate)
+            self.model.sgd_step(step_size, self.options.clip_norm)
             losses[step] = loss.detach()
-
-    def _evaluate_one(self, row: Tensor, client: int, result: Tensor) -> None:
-        """Write one client's accuracy and mean loss into ``result`` (2,), which holds zeros."""
-        own = self.partition.test[client]
-        self.model.bind(row)
-        with torch.inference_mode():
-            for start in range(0, len(own), EVALUATION_BATCH):
-                chosen = own[start : start + EVALUATION_BATCH]
-                images, labels = self._load(self.data.x_test, self.data.y_test, chosen)
-                logits = self.model.module(images)
-                result[0] += (logits.argmax(dim=1) == labels).sum()
-                result[1] += cross_entropy(logits, labels, reduction="sum")
-            result /= len(own)
 
     def _load(self, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         """Normalised images (B, C, H, W), whose NHWC memory is torch's channels-last format, and labels (B,)."""
@@ -102,5 +118,5 @@ class LocalTrainer:
         if len(broken):
             raise TrainingError(
                 f"client {broken[0]}: the loss is not finite at {when} "
-                f"(learning_rate {self.learning_rate}; a smaller one may help)"
+                f"(learning_rate {self.options.learning_rate}; a smaller one may help)"
             )

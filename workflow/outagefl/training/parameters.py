@@ -39,7 +39,12 @@ class BoundModel:
             tensor.data = view
         self._trainable = row[: len(self._gradient)]
 
-    def sgd_step(self, learning_rate: float) -> None:
-        """Take the gradients gathered since the last step once down the bound row, and clear them."""
+    def sgd_step(self, learning_rate: float, clip_norm: float | None = None) -> None:
+        """Take the gradients gathered since the last step once down the bound row, and clear them.
+
+        Where ``clip_norm`` is given, the gradient of all parameters together is first scaled down to this norm.
+        """
+        if clip_norm is not None:
+            self._gradient *= (clip_norm / self._gradient.norm()).clamp(max=1)
         self._trainable.add_(self._gradient, alpha=-learning_rate)
         self._gradient.zero_()
