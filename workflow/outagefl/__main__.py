@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from outagefl import components
 from outagefl.config import check
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
-from outagefl.runs.expand import FAMILY
+from outagefl.runs.expand import in_full
 from outagefl.runs.plan import INPUTS, Run, make_input
 
 BUNDLED = ("digits",)  # data sets that come with a package
@@ -27,11 +26,7 @@ def read_spec(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not readable as JSON ({error})") from None
     spec: dict[str, Any] = content.get("spec", content) if isinstance(content, dict) else content
     check(spec, "run", str(path))
-    for field, family in FAMILY.items():
-        components.check(family, spec[field], f"{path}: {field}")
-    if "trace" in spec["availability"]:
-        components.check("trace", spec["availability"]["trace"], f"{path}: availability.trace")
-    return spec
+    return in_full(spec, spec["engine"], {}, str(path))
 
 
 def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, output: Path, device: str) -> None:

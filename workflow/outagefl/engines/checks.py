@@ -19,6 +19,18 @@ def check_availability(available: NDArray[np.bool_], rounds: int, clients: int) 
         )
 
 
+def check_probability(probability: NDArray[np.float64] | None, rounds: int, clients: int) -> None:
+    """``probability``, where there is one, must be (rounds, clients) from 0 to 1."""
+    if probability is None:
+        return
+    if probability.shape != (rounds, clients):
+        raise InputError(
+            f"probability: found shape {probability.shape}, expected {(rounds, clients)} (rounds, clients)"
+        )
+    if not (probability.min() >= 0 and probability.max() <= 1):
+        raise InputError(f"probability: found {probability.min()} to {probability.max()}, expected 0 to 1")
+
+
 def check_edges(edges: NDArray[np.int64], clients: int) -> None:
     """``edges`` must be (E, 2) and join two different clients each."""
     if edges.ndim != 2 or edges.shape[1] != 2:
@@ -30,9 +42,10 @@ def check_edges(edges: NDArray[np.int64], clients: int) -> None:
         )
 
 
-def check_partition(partition: Partition, data: ImageData, clients: int) -> None:
-    """Every client must have at least one training and one test image, all of them images of ``data``."""
-    for split, parts, labels in (("train", partition.train, data.y_train), ("test", partition.test, data.y_test)):
+def check_partition(partition: Partition, data: ImageData, clients: int, *, own_test: bool) -> None:
+    """Every client must have a training image, and a test image of its own if ``own_test``, all images of ``data``."""
+    splits = [("train", partition.train, data.y_train)] + own_test * [("test", partition.test, data.y_test)]
+    for split, parts, labels in splits:
         if len(parts) != clients:
             raise InputError(f"partition: found {len(parts)} clients in the {split} split, expected {clients}")
         for client, own in enumerate(parts):

@@ -152,7 +152,7 @@ def run(
     rounds, clients, seed = spec["rounds"], spec["clients"], spec["seed"]
     check_availability(available, rounds, clients)
     check_edges(edges, clients)
-    check_partition(partition, data, clients)
+    check_partition(partition, data, clients, own_test=True)
     module = initial_model(spec["model"], data.x_train.shape[1:], len(data.classes), seed)
     trainer = LocalTrainer(module, data, partition, seed, resolve(device), **spec["training"])
     scores, options = components.load("gossip rule", spec["rule"])

@@ -15,10 +15,13 @@ def tidy(metrics: Mapping[str, NDArray[np.float64]], times: NDArray[np.float64])
     """Columns round (from 1), time, client, metric, value; sorted by round, client and metric.
 
     ``metrics``: name → values (T, N), NaN where nothing was measured; ``times``: (T,). Client −1 is the mean over the
-    clients that have a value; what has none is left out.
+    clients that have a value; what has none is left out. A metric of the whole system, (T,), is client −1's as it is.
     """
     names = sorted(metrics)
-    cube = np.stack([_with_mean(metrics[name]) for name in names], axis=-1)
+    columns = [_with_mean(metrics[name]) if metrics[name].ndim == 2 else metrics[name][:, None] for name in names]
+    width = max(column.shape[1] for column in columns)
+    padding = [np.full((len(times), width - column.shape[1]), np.nan) for column in columns]
+    cube = np.stack([np.hstack(both) for both in zip(columns, padding, strict=True)], axis=-1)
     rounds, clients, kinds = np.nonzero(~np.isnan(cube))
     return pd.DataFrame(
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, product
@@ -15,10 +15,8 @@ from outagefl.errors import ConfigError, unknown
 
 # options of components that are components themselves
 NESTED = ("trace",)
-# field of a spec → family of components it takes
-FAMILY = {name: name for name in ("dataset", "partition", "topology", "availability", "model")} | {
-    "rule": "gossip rule"
-}
+# fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
+COMPONENTS = ("dataset", "partition", "topology", "availability", "model", "rule")
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,14 @@ def seeds_of(seeds: int | list[int]) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else seeds
 
 
-def _component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, Any]:
-    """A component given by its short name, by its kind alone or in full, checked; ``named``: short names by field."""
-    family = FAMILY.get(field, field)
+def _component(
+    value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str, family: str | None = None
+) -> dict[str, Any]:
+    """A component given by its short name, by its kind alone or in full, checked; ``named``: short names by field.
+
+    Its family is the field's name unless ``family`` says another.
+    """
+    family = family or field
     if isinstance(value, str):
         names, kinds = named.get(field, {}), components.signatures(family)
         if value not in names and value not in kinds:
@@ -66,15 +69,23 @@ def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         yield family, _component(name, family, named, f"config: describe: {name}")
 
 
-def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:
-    """Set a dotted key such as ``partition.alpha`` that the setting already has."""
+def _assign(spec: dict[str, Any], key: str, value: Any) -> bool:
+    """Set a key, or a dotted one such as ``partition.alpha`` if the spec has it; says whether it was set."""
     *parents, last = key.split(".")
     for part in parents:
-        setting = setting.get(part, {}) if isinstance(setting, dict) else {}
-    if not isinstance(setting, dict) or last not in setting:
-        valid = setting if isinstance(setting, dict) else ()
-        raise ConfigError(f"{where}: {unknown('factor', key, ['.'.join([*parents, name]) for name in valid])}")
-    setting[last] = deepcopy(value)
+        spec = spec.get(part, {}) if isinstance(spec, dict) else {}
+    if parents and (not isinstance(spec, dict) or last not in spec):
+        return False
+    spec[last] = deepcopy(value)
+    return True
+
+
+def _keys(spec: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """All keys of a spec, dotted."""
+    for key, value in spec.items():
+        yield prefix + key
+        if isinstance(value, Mapping):
+            yield from _keys(value, f"{prefix}{key}.")
 
 
 def _label(value: Any) -> str:
@@ -86,15 +97,31 @@ def _label(value: Any) -> str:
 
 def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
     """Check what a study declares, used or not: a mistake must not wait for the experiment that first meets it."""
-    named = settings.get("named", {})
+    where, named = f"studies.{study}", settings.get("named", {})
     for field, values in named.items():
         others = {other: names for other, names in named.items() if other != field}
         for name, value in values.items():
-            _component(value, field, others, f"studies.{study}.named.{field}.{name}")
-    any_rule = {"rule": next(iter(settings["methods"].values()))["rule"]}
-    resolve(study, settings, settings["setting"] | any_rule, f"studies.{study}.setting")
-    for name, method in settings["methods"].items():
-        resolve(study, settings, merge(settings["setting"], method), f"studies.{study}.methods.{name}")
+            _component(value, field, others, f"{where}.named.{field}.{name}")
+    setting, methods = settings["setting"], settings["methods"]
+    any_rule = {"rule": next(iter(methods.values()))["rule"]}
+    resolve(study, settings, setting | any_rule, {}, f"{where}.setting")
+    for name, method in methods.items():
+        resolve(study, settings, merge(setting, method), {}, f"{where}.methods.{name}")
+    for field, choices in settings.get("presets", {}).items():
+        for name, preset in choices.items():
+            place = f"{where}.presets.{field}.{name}"
+            chosen = setting | {field: name}
+            resolved = [resolve(study, settings, merge(chosen, method), {}, place) for method in methods.values()]
+            _require_taken(preset, resolved, place, "key")
+
+
+def _require_taken(
+    keys: Iterable[str], resolved: Iterable[tuple[dict[str, Any], set[str]]], where: str, what: str
+) -> None:
+    """Raise ConfigError for a dotted key that no method has; ``resolved``: what ``resolve`` said of each."""
+    specs, left = zip(*resolved, strict=True)
+    if lost := sorted(set(keys).intersection(*left)):
+        raise ConfigError(f"{where}: {unknown(what, lost[0], {key for spec in specs for key in _keys(spec)})}")
 
 
 def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterator[Member]:
@@ -112,27 +139,58 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
         told = [_label(level) for level in levels]
         if twice := [label for label in told if told.count(label) > 1]:
             raise ConfigError(f"{where}.factors.{key}: {twice[0]!r} stands twice")
+    whole = [key for key in factors if "." not in key]
+    for key in whole:
+        if key not in base:
+            raise ConfigError(f"{where}.factors: {unknown('factor', key, base)}")
     for levels in product(*factors.values()):
-        setting = deepcopy(base)
-        for key, level in zip(factors, levels, strict=True):
-            _assign(setting, key, level, f"{where}.factors")
+        chosen = dict(zip(factors, levels, strict=True))
+        setting = base | {key: chosen.pop(key) for key in whole}
         labels = {key: _label(level) for key, level in zip(factors, levels, strict=True)}
-        for method in declared["methods"]:
-            spec = resolve(study, settings, merge(setting, methods[method]), f"{where}, method {method}")
+        resolved = {
+            method: resolve(study, settings, merge(setting, methods[method]), chosen, f"{where}, method {method}")
+            for method in declared["methods"]
+        }
+        _require_taken(chosen, resolved.values(), f"{where}.factors", "factor")
+        for method, (spec, _) in resolved.items():
             for seed in seeds:
                 yield Member(labels, method, seed, {**spec, "seed": seed})
 
 
-def resolve(study: str, settings: Mapping[str, Any], setting: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A spec without its seed: every component in full, every value checked against ``run.schema.yaml``."""
-    spec: dict[str, Any] = {"study": study, "engine": settings["engine"]}
-    if spec["engine"] not in (engines := components.signatures("engine")):
-        raise ConfigError(f"studies.{study}.engine: {unknown('engine', spec['engine'], engines)}")
-    named = settings.get("named", {})
-    for field, value in setting.items():
-        spec[field] = _component(value, field, named, f"{where}: {field}") if field in FAMILY else value
+def resolve(
+    study: str, settings: Mapping[str, Any], setting: Mapping[str, Any], changes: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], set[str]]:
+    """A spec without its seed, and the dotted keys that it left aside.
+
+    Every component is written in full; then the presets that the setting chooses, such as a protocol, and after them
+    the ``changes``, both mappings of dotted keys to values, are laid over it. A dotted key that the spec lacks, such as
+    an option of another rule, leaves it as it is. Every value is checked against ``run.schema.yaml``.
+    """
+    engine, named, presets = settings["engine"], settings.get("named", {}), settings.get("presets", {})
+    if engine not in (engines := components.signatures("engine")):
+        raise ConfigError(f"studies.{study}.engine: {unknown('engine', engine, engines)}")
+    chosen = {field: setting[field] for field in presets if field in setting}
+    for field, name in chosen.items():
+        if name not in presets[field]:
+            raise ConfigError(f"{where}: {field}: {unknown('preset', name, presets[field])}")
+    spec = in_full({key: value for key, value in setting.items() if key not in presets}, engine, named, where)
+    layers = [*(presets[field][name] for field, name in chosen.items()), changes]
+    left = {key for layer in layers for key, value in layer.items() if not _assign(spec, key, value)}
+    spec = {"study": study, "engine": engine, **in_full(spec, engine, named, where)}
     check({**spec, "seed": 0}, "run", where)
-    return spec
+    return spec, left
+
+
+def in_full(
+    setting: Mapping[str, Any], engine: str, named: Mapping[str, Mapping[str, Any]], where: str
+) -> dict[str, Any]:
+    """A copy of a setting or spec with every component in full, its options checked; ``named``: short names by field."""
+    full = {}
+    for field, value in setting.items():
+        family = f"{engine} rule" if field == "rule" else field
+        is_component = field in COMPONENTS
+        full[field] = _component(value, field, named, f"{where}: {field}", family) if is_component else deepcopy(value)
+    return full
 
 
 def canonical(content: Any) -> str:

@@ -107,7 +107,7 @@ def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
         "outagefl.runs.execute",
         components.module_name("engine", spec["engine"]),
         components.module_name("model", spec["model"]["kind"]),
-        components.module_name("gossip rule", spec["rule"]["kind"]),
+        components.module_name(f"{spec['engine']} rule", spec["rule"]["kind"]),
     )
 
 
