@@ -184,7 +184,7 @@ def resolve(
 def in_full(
     setting: Mapping[str, Any], engine: str, named: Mapping[str, Mapping[str, Any]], where: str
 ) -> dict[str, Any]:
-    """A copy of a setting or spec with every component in full, its options checked; ``named``: short names by field."""
+    """A copy of a setting or spec with every component in full and checked; ``named``: short names by field."""
     full = {}
     for field, value in setting.items():
         family = f"{engine} rule" if field == "rule" else field
