@@ -13,8 +13,8 @@ from outagefl import components
 from outagefl.config import check, merge
 from outagefl.errors import ConfigError, unknown
 
-# options of components that are components themselves
-NESTED = ("trace",)
+# option of a component that is a component itself → its family; in some kinds an option of that name is a number
+NESTED = {"trace": "trace", "probability": "probability", "base": "base probability"}
 # field of a spec → family of components it takes
 FAMILY = {name: name for name in ("dataset", "partition", "topology", "availability", "model")} | {
     "rule": "gossip rule"
@@ -36,9 +36,9 @@ def seeds_of(seeds: int | list[int]) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else seeds
 
 
-def _component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, Any]:
+def component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, Any]:
     """A component given by its short name, by its kind alone or in full, checked; ``named``: short names by field."""
-    family = FAMILY.get(field, field)
+    family = (FAMILY | NESTED)[field]
     if isinstance(value, str):
         names, kinds = named.get(field, {}), components.signatures(family)
         if value not in names and value not in kinds:
@@ -47,7 +47,11 @@ def _component(value: Any, field: str, named: Mapping[str, Mapping[str, Any]], w
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
     components.check(family, value, where)
-    parts = {key: _component(value[key], key, named, f"{where}.{key}") for key in NESTED if key in value}
+    parts = {
+        key: component(value[key], key, named, f"{where}.{key}")
+        for key in NESTED
+        if isinstance(value.get(key), str | Mapping)
+    }
     return {**value, **parts}
 
 
@@ -63,7 +67,7 @@ def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         family = next((family for family in choice if name in choice[family]), None)
         if family is None:
             raise ConfigError(f"config: describe: {unknown('data set or trace', name, chain(*choice.values()))}")
-        yield family, _component(name, family, named, f"config: describe: {name}")
+        yield family, component(name, family, named, f"config: describe: {name}")
 
 
 def _assign(setting: dict[str, Any], key: str, value: Any, where: str) -> None:
@@ -90,7 +94,7 @@ def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
     for field, values in named.items():
         others = {other: names for other, names in named.items() if other != field}
         for name, value in values.items():
-            _component(value, field, others, f"studies.{study}.named.{field}.{name}")
+            component(value, field, others, f"studies.{study}.named.{field}.{name}")
     any_rule = {"rule": next(iter(settings["methods"].values()))["rule"]}
     resolve(study, settings, settings["setting"] | any_rule, f"studies.{study}.setting")
     for name, method in settings["methods"].items():
@@ -130,7 +134,7 @@ def resolve(study: str, settings: Mapping[str, Any], setting: Mapping[str, Any],
         raise ConfigError(f"studies.{study}.engine: {unknown('engine', spec['engine'], engines)}")
     named = settings.get("named", {})
     for field, value in setting.items():
-        spec[field] = _component(value, field, named, f"{where}: {field}") if field in FAMILY else value
+        spec[field] = component(value, field, named, f"{where}: {field}") if field in FAMILY else value
     check({**spec, "seed": 0}, "run", where)
     return spec
 
