@@ -227,7 +227,7 @@ def with_availability(**changes):
         ({"trace": {"kind": "flash"}}, ["availability.trace", "unknown trace 'flash'"]),
         ({"trace": {"kind": "fedscale"}}, ["availability.trace", "fedscale", "needs the option 'slot_minutes'"]),
         ({"trace": {"kind": "flash_matrix", "slots": 3}}, ["availability.trace", "unknown option", "'slots'"]),
-        ({"trace": 5}, ["availability.trace", "5 is neither a name nor a mapping"]),
+        ({"trace": 5}, ["availability.trace", "5", "a name, or a mapping with a kind"]),
         ({"trace": {**EVENTS, "idle": "screen-off"}}, ["trace.idle", "did you mean 'screen_off'"]),
         ({"trace": {**EVENTS, "start": 20200129}}, ["trace.start", "20200129", "in quotes"]),
         ({"trace": {**EVENTS, "days": 0}}, ["trace.days", "0", "above 0"]),

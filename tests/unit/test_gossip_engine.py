@@ -363,11 +363,11 @@ def test_diverging_training_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"available": AVAILABLE[:5]}, r"availability: .*\(5, 3\), expected bool of shape \(7, 3\)"),
-        ({"available": AVAILABLE.astype(float)}, "availability: found float64"),
-        ({"edges": np.array([[0, 3]])}, r"topology: found edge \[0, 3\], expected two different clients of 0 to 2"),
-        ({"edges": np.array([[1, 1]])}, r"topology: found edge \[1, 1\]"),
-        ({"edges": np.array([0, 1])}, r"topology: found edges of shape \(2,\)"),
+        ({"availability": AVAILABLE[:5]}, r"availability: .*\(5, 3\), expected bool of shape \(7, 3\)"),
+        ({"availability": AVAILABLE.astype(float)}, "availability: found float64"),
+        ({"topology": np.array([[0, 3]])}, r"topology: found edge \[0, 3\], expected two different clients of 0 to 2"),
+        ({"topology": np.array([[1, 1]])}, r"topology: found edge \[1, 1\]"),
+        ({"topology": np.array([0, 1])}, r"topology: found edges of shape \(2,\)"),
         ({"partition": make_partition(4)}, "partition: found 4 clients in the train split, expected 3"),
         (
             {"partition": Partition(make_partition(3).train, (np.arange(3), np.arange(0), np.arange(3)))},
@@ -380,6 +380,6 @@ def test_diverging_training_is_an_error() -> None:
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(changes: dict[str, Any], message: str) -> None:
-    inputs = {"partition": make_partition(3), "edges": TRIANGLE, "available": AVAILABLE} | changes
+    inputs = {"partition": make_partition(3), "topology": TRIANGLE, "availability": AVAILABLE} | changes
     with pytest.raises(InputError, match=message):
         gossip.run(make_spec(), DATA, **inputs, report=lambda *_: None, device="cpu")

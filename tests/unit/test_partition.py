@@ -212,11 +212,14 @@ def test_a_missing_cut_or_foreign_file_is_a_data_error_that_names_it(stored, tmp
         ({"train": np.arange(5.0)}, "64-bit integers"),
         ({"train": np.array([{}], object)}, "expected an archive"),
         ({"test_ends": np.array([1, 2])}, "training images of 3 clients, test images of 2"),
+        ({"mix": np.ones((2, 1))}, "expected mix as float64 of 3 clients by classes"),
+        ({"held": np.ones((3, 1))}, "expected held as int64 of 3 clients by classes"),
     ],
 )
 def test_an_inconsistent_partition_is_a_data_error(change, message, tmp_path):
     good = {"train": np.arange(5), "train_ends": np.array([1, 2, 5]), "test": np.arange(2)}
-    np.savez(tmp_path / "odd.npz", **{**good, "test_ends": np.array([1, 1, 2]), **change})
+    good |= {"test_ends": np.array([1, 1, 2]), "mix": np.ones((3, 1)), "held": np.array([[1], [1], [3]])}
+    np.savez(tmp_path / "odd.npz", **{**good, **change})
     with pytest.raises(DataError, match=f"odd.npz: .*{message}"):
         partitions.load(tmp_path / "odd.npz")
 

@@ -12,8 +12,8 @@ from typing import Any
 from outagefl.config import check
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
-from outagefl.runs.expand import in_full
-from outagefl.runs.plan import INPUTS, Run, make_input
+from outagefl.runs.plan import INPUTS, Run, behind, depends_on_labels, make_input
+from outagefl.runs.resolve import in_full
 
 BUNDLED = ("digits",)  # data sets that come with a package
 
@@ -34,18 +34,21 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
 
     ``source``: where the images come from; ``trace``: where the trace comes from; None for what needs none.
     """
-    nested = {key: value for key, value in spec["availability"].items() if key == "trace"}
+    nested = behind(spec["availability"])
     inputs = {what: f"inputs/{what}{kind.suffix}" for what, kind in INPUTS.items() if what in spec | nested}
     needs = {"dataset": source, "trace": trace, "partition": output / inputs["dataset"]}
-    if nested:
-        needs["availability"] = output / inputs["trace"]
+    if "probability" in nested and depends_on_labels(nested["probability"]):
+        needs["probability"] = output / inputs["partition"]
+    for what in nested:
+        needs["availability"] = output / inputs[what]
     if source is None and spec["dataset"]["kind"] not in BUNDLED:
         raise ConfigError(f"--source: the data set {spec['dataset']['kind']!r} is not bundled; expected a path")
-    if nested and trace is None:
+    if "trace" in nested and trace is None:
         raise ConfigError(f"--trace: availability follows the trace {nested['trace']['kind']!r}; expected a path")
     for what, place in inputs.items():
         if not (output / place).exists():
             make_input(what, spec | nested, needs.get(what), output / place)
+    inputs.pop("trace", None)  # only the availability made from it enters the run
     train("run", Run(spec, inputs), output, device)
 
 

@@ -1,4 +1,4 @@
-"""Make one data set, partition, graph, trace or availability matrix."""
+"""Make one data set, partition, graph, trace, matrix of probabilities or availability matrix."""
 
 import os
 from pathlib import Path

@@ -130,17 +130,19 @@ def _record(state: GossipState, **values: NDArray[Any]) -> None:
 
 def run(
     spec: Mapping[str, Any],
-    data: ImageData,
+    dataset: ImageData,
     partition: Partition,
-    edges: NDArray[np.int64],
-    available: NDArray[np.bool_],
+    topology: NDArray[np.int64],
+    availability: NDArray[np.bool_],
     report: Callable[[int, float], None],
     device: str,
+    probability: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; time = round.
 
-    ``spec``: a resolved run spec; ``edges``: (E, 2), undirected; ``available``: bool (T, N); ``report``: called with
-    the round and the mean accuracy over all clients at every evaluation; ``device``: cpu, cuda or auto.
+    ``spec``: a resolved run spec; ``topology``: (E, 2), undirected edges; ``availability``: bool (T, N); ``report``:
+    called with the round and the mean accuracy over all clients at every evaluation; ``device``: cpu, cuda or auto;
+    ``probability``: what availability was drawn from, if anything; no gossip rule knows it.
 
     Metrics: accuracy (fraction of the client's own test images) and loss (cross-entropy, nats) in every
     ``evaluation.every``-th round and the last; in every round online (0 or 1), lag (after the round), age (rounds
@@ -150,16 +152,16 @@ def run(
     bit-identical metrics on one machine as long as torch's number of threads is the same.
     """
     rounds, clients, seed = spec["rounds"], spec["clients"], spec["seed"]
-    check_availability(available, rounds, clients)
-    check_edges(edges, clients)
-    check_partition(partition, data, clients, own_test=True)
-    module = initial_model(spec["model"], data.x_train.shape[1:], len(data.classes), seed)
-    trainer = LocalTrainer(module, data, partition, seed, resolve(device), **spec["training"])
+    check_availability(availability, rounds, clients)
+    check_edges(topology, clients)
+    check_partition(partition, dataset, clients, own_test=True)
+    module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed)
+    trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
     scores, options = components.load("gossip rule", spec["rule"])
-    neighbours = adjacency(edges, clients)
+    neighbours = adjacency(topology, clients)
     state = start(trainer.model.row(), clients, rounds)
     while state.round < rounds:
-        advance(state, partial(scores, **options), trainer, neighbours, available[state.round], spec["order"])
+        advance(state, partial(scores, **options), trainer, neighbours, availability[state.round], spec["order"])
         if state.round % spec["evaluation"]["every"] == 0 or state.round == rounds:
             evaluate(state, trainer)
             report(state.round, float(state.results[0].mean()))

@@ -1,1 +1,1 @@
-"""What methods share: who holds which images (partition), who talks to whom (topology), who is online when."""
+"""What methods share: who holds which images, who talks to whom, who is online when, and how probable that is."""

@@ -15,15 +15,17 @@ from outagefl.files import replacing
 from outagefl.inputs.storage import UNREADABLE
 from outagefl.randomness import generator
 
+MADE_FROM = ("trace", "probability")
+
 
 def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
     """Draw the matrix of ``spec`` (availability, rounds, clients, seed) and write it to ``target``.
 
-    ``needs``: the prepared trace of a kind of availability that follows one, else None.
+    ``needs``: the prepared trace or the probabilities of a kind of availability that is made from them, else None.
     """
     matrix, options = components.load("availability", spec["availability"])
     if needs:
-        options["trace"] = needs
+        options |= {name: needs for name in MADE_FROM if name in options}
     save(target, matrix(spec["rounds"], spec["clients"], generator(spec["seed"], "availability"), **options))
 
 

@@ -25,6 +25,12 @@ class Partition:
 
     train: tuple[Indices, ...]
     test: tuple[Indices, ...]
+    mix: NDArray[np.float64] | None = None  # (clients, classes), rows sum to 1: the label mix each client drew
+    held: NDArray[np.int64] | None = None  # (clients, classes): how many training images of each class it has
+
+    def realised_mix(self) -> NDArray[np.float64] | None:
+        """Each client's label mix as far as whole images allow, (clients, classes)."""
+        return None if self.held is None else self.held / self.held.sum(axis=1, keepdims=True)
 
 
 def create(spec: Mapping[str, Any], needs: Path, target: Path) -> None:
@@ -41,8 +47,14 @@ def label_counts(indices: Sequence[Indices], labels: NDArray[np.int64], classes:
 
 
 def save(path: Path | str, partition: Partition) -> None:
-    """Write a partition as one ``.npz``: per split the clients' indices end to end, and where each client's end."""
-    content = {}
+    """Write a partition as one ``.npz``: per split the clients' indices end to end, and where each client's end.
+
+    What is not known of the label mixes is an empty array there.
+    """
+    content: dict[str, NDArray[Any]] = {
+        "mix": np.zeros((0, 0)) if partition.mix is None else partition.mix,
+        "held": np.zeros((0, 0), dtype=np.int64) if partition.held is None else partition.held,
+    }
     for split, indices in (("train", partition.train), ("test", partition.test)):
         content[split] = np.concatenate(indices)
         content[f"{split}_ends"] = np.cumsum([len(own) for own in indices])
@@ -51,8 +63,20 @@ def save(path: Path | str, partition: Partition) -> None:
 
 def load(path: Path | str) -> Partition:
     """Read a partition. Raises DataError naming the file if it is missing, damaged or inconsistent."""
-    train, train_ends, test, test_ends = storage.read(path, "train", "train_ends", "test", "test_ends")
-    partition = Partition(_per_client(path, train, train_ends), _per_client(path, test, test_ends))
+    train, train_ends, test, test_ends, mix, held = storage.read(
+        path, "train", "train_ends", "test", "test_ends", "mix", "held"
+    )
+    partition = Partition(
+        _per_client(path, train, train_ends),
+        _per_client(path, test, test_ends),
+        mix if mix.size else None,
+        held if held.size else None,
+    )
+    for name, table, dtype in (("mix", partition.mix, np.float64), ("held", partition.held, np.int64)):
+        if table is not None and (table.ndim != 2 or table.dtype != dtype or len(table) != len(partition.train)):
+            raise DataError(
+                f"{path}: expected {name} as {np.dtype(dtype)} of {len(partition.train)} clients by classes"
+            )
     if len(partition.train) != len(partition.test):
         raise DataError(
             f"{path}: training images of {len(partition.train)} clients, test images of {len(partition.test)}"

@@ -24,7 +24,7 @@ import torch
 
 from outagefl import components
 from outagefl.datasets import arrays
-from outagefl.inputs import availabilities, graphs, partitions
+from outagefl.inputs import availabilities, graphs, partitions, probabilities
 
 
 def execute(
@@ -32,19 +32,27 @@ def execute(
 ) -> pd.DataFrame:
     """Train and measure one run; ``report(round, mean accuracy)`` is called at every evaluation.
 
+    The engine is handed what ``inputs`` holds under the names it has there.
+
     One thread computes: the order of float additions, and so every bit of the result, is then independent of the
     machine's load and number of cores. Cores are used by running jobs side by side.
     """
     torch.set_num_threads(1)
     torch.backends.cudnn.deterministic = True
     run, _ = components.load("engine", {"kind": spec["engine"]})
-    metrics: pd.DataFrame = run(
-        spec,
-        arrays.load(inputs["dataset"]),
-        partitions.load(inputs["partition"]),
-        graphs.load(inputs["topology"])[0],
-        availabilities.load(inputs["availability"]),
-        device=device,
-        report=report,
-    )
+    loaded = {what: LOAD[what](path) for what, path in inputs.items()}
+    metrics: pd.DataFrame = run(spec, **loaded, device=device, report=report)
     return metrics
+
+
+def _edges(path: Path) -> graphs.Edges:
+    return graphs.load(path)[0]
+
+
+LOAD: dict[str, Callable[[Path], Any]] = {
+    "dataset": arrays.load,
+    "partition": partitions.load,
+    "topology": _edges,
+    "probability": probabilities.load,
+    "availability": availabilities.load,
+}

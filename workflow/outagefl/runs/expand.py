@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any
 
 from outagefl import components
-from outagefl.config import check, merge
+from outagefl.config import merge
 from outagefl.errors import ConfigError, unknown
-
-# options of components that are components themselves
-NESTED = ("trace",)
-# fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
-COMPONENTS = ("dataset", "partition", "topology", "availability", "model", "rule")
+from outagefl.runs.resolve import NESTED, component, resolve
 
 
 @dataclass(frozen=True)
@@ -34,26 +29,6 @@ def seeds_of(seeds: int | list[int]) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else seeds
 
 
-def _component(
-    value: Any, field: str, named: Mapping[str, Mapping[str, Any]], where: str, family: str | None = None
-) -> dict[str, Any]:
-    """A component given by its short name, by its kind alone or in full, checked; ``named``: short names by field.
-
-    Its family is the field's name unless ``family`` says another.
-    """
-    family = family or field
-    if isinstance(value, str):
-        names, kinds = named.get(field, {}), components.signatures(family)
-        if value not in names and value not in kinds:
-            raise ConfigError(f"{where}: {unknown(field, value, [*names, *kinds])}")
-        value = names.get(value, {"kind": value})
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
-    components.check(family, value, where)
-    parts = {key: _component(value[key], key, named, f"{where}.{key}") for key in NESTED if key in value}
-    return {**value, **parts}
-
-
 def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Data sets and traces under the key ``describe``, by kind or by a study's short name: family and settings."""
     studies = config["study_settings"].values()
@@ -66,26 +41,7 @@ def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         family = next((family for family in choice if name in choice[family]), None)
         if family is None:
             raise ConfigError(f"config: describe: {unknown('data set or trace', name, chain(*choice.values()))}")
-        yield family, _component(name, family, named, f"config: describe: {name}")
-
-
-def _assign(spec: dict[str, Any], key: str, value: Any) -> bool:
-    """Set a key, or a dotted one such as ``partition.alpha`` if the spec has it; says whether it was set."""
-    *parents, last = key.split(".")
-    for part in parents:
-        spec = spec.get(part, {}) if isinstance(spec, dict) else {}
-    if parents and (not isinstance(spec, dict) or last not in spec):
-        return False
-    spec[last] = deepcopy(value)
-    return True
-
-
-def _keys(spec: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """All keys of a spec, dotted."""
-    for key, value in spec.items():
-        yield prefix + key
-        if isinstance(value, Mapping):
-            yield from _keys(value, f"{prefix}{key}.")
+        yield family, component(name, family, family, named, f"config: describe: {name}")
 
 
 def _label(value: Any) -> str:
@@ -101,7 +57,7 @@ def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
     for field, values in named.items():
         others = {other: names for other, names in named.items() if other != field}
         for name, value in values.items():
-            _component(value, field, others, f"{where}.named.{field}.{name}")
+            component(value, field, NESTED.get(field, field), others, f"{where}.named.{field}.{name}")
     setting, methods = settings["setting"], settings["methods"]
     any_rule = {"rule": next(iter(methods.values()))["rule"]}
     resolve(study, settings, setting | any_rule, {}, f"{where}.setting")
@@ -122,6 +78,14 @@ def _require_taken(
     specs, left = zip(*resolved, strict=True)
     if lost := sorted(set(keys).intersection(*left)):
         raise ConfigError(f"{where}: {unknown(what, lost[0], {key for spec in specs for key in _keys(spec)})}")
+
+
+def _keys(spec: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """All keys of a spec, dotted."""
+    for key, value in spec.items():
+        yield prefix + key
+        if isinstance(value, Mapping):
+            yield from _keys(value, f"{prefix}{key}.")
 
 
 def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterator[Member]:
@@ -155,42 +119,6 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
         for method, (spec, _) in resolved.items():
             for seed in seeds:
                 yield Member(labels, method, seed, {**spec, "seed": seed})
-
-
-def resolve(
-    study: str, settings: Mapping[str, Any], setting: Mapping[str, Any], changes: Mapping[str, Any], where: str
-) -> tuple[dict[str, Any], set[str]]:
-    """A spec without its seed, and the dotted keys that it left aside.
-
-    Every component is written in full; then the presets that the setting chooses, such as a protocol, and after them
-    the ``changes``, both mappings of dotted keys to values, are laid over it. A dotted key that the spec lacks, such as
-    an option of another rule, leaves it as it is. Every value is checked against ``run.schema.yaml``.
-    """
-    engine, named, presets = settings["engine"], settings.get("named", {}), settings.get("presets", {})
-    if engine not in (engines := components.signatures("engine")):
-        raise ConfigError(f"studies.{study}.engine: {unknown('engine', engine, engines)}")
-    chosen = {field: setting[field] for field in presets if field in setting}
-    for field, name in chosen.items():
-        if name not in presets[field]:
-            raise ConfigError(f"{where}: {field}: {unknown('preset', name, presets[field])}")
-    spec = in_full({key: value for key, value in setting.items() if key not in presets}, engine, named, where)
-    layers = [*(presets[field][name] for field, name in chosen.items()), changes]
-    left = {key for layer in layers for key, value in layer.items() if not _assign(spec, key, value)}
-    spec = {"study": study, "engine": engine, **in_full(spec, engine, named, where)}
-    check({**spec, "seed": 0}, "run", where)
-    return spec, left
-
-
-def in_full(
-    setting: Mapping[str, Any], engine: str, named: Mapping[str, Mapping[str, Any]], where: str
-) -> dict[str, Any]:
-    """A copy of a setting or spec with every component in full and checked; ``named``: short names by field."""
-    full = {}
-    for field, value in setting.items():
-        family = f"{engine} rule" if field == "rule" else field
-        is_component = field in COMPONENTS
-        full[field] = _component(value, field, named, f"{where}: {field}", family) if is_component else deepcopy(value)
-    return full
 
 
 def canonical(content: Any) -> str:

@@ -36,6 +36,7 @@ INPUTS = {
     "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz"),
     "topology": InputKind("outagefl.inputs.graphs", ("clients", "seed"), ".npz"),
     "trace": InputKind("outagefl.inputs.traces", (), ".npz"),
+    "probability": InputKind("outagefl.inputs.probabilities", ("clients", "rounds", "seed"), ".npy"),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
 }
 FORMAT = 1  # raise it when the layout of result files changes
@@ -43,7 +44,7 @@ FORMAT = 1  # raise it when the layout of result files changes
 
 @dataclass(frozen=True)
 class Input:
-    """Something that runs share: a prepared data set, a partition, a graph, a trace or an availability matrix."""
+    """Something that runs share: a prepared data set, a partition, a graph, a trace, probabilities or availability."""
 
     what: str
     spec: dict[str, Any]
@@ -114,16 +115,29 @@ def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
 def run_path(run: Run) -> str:
     """Where a run lives below the results folder, e.g. ``runs/sfg/sfg_cut-digits-markov-s3-1a2b3c4d``."""
     spec = run.spec
-    outages = spec["availability"].get("trace", spec["availability"])
+    [outages] = behind(spec["availability"]).values() or [spec["availability"]]
     slug = _slug(spec["rule"], spec["dataset"], outages, f"s{spec['seed']}")
     address = short_hash({"format": FORMAT, "spec": spec, "code": run_code(spec), "inputs": run.inputs})
     return f"runs/{spec['study']}/{slug}-{address}"
 
 
+def behind(availability: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What an availability is made from, a trace or probabilities, as {kind of input: its settings}; else nothing."""
+    return {
+        what: availability[what] for what in ("trace", "probability") if isinstance(availability.get(what), Mapping)
+    }
+
+
+def depends_on_labels(settings: Mapping[str, Any]) -> bool:
+    """Whether probabilities are made from the clients' label mixes, and so from the partition."""
+    return "labels" in settings.get("base", {})
+
+
 def _input_path(made: Input, identity: str) -> str:
     kind = INPUTS[made.what]
     settings = made.spec[made.what]
-    code = _code(kind.module, components.module_name(made.what, settings["kind"]))
+    base = [components.module_name("base probability", settings["base"]["kind"])] if "base" in settings else []
+    code = _code(kind.module, components.module_name(made.what, settings["kind"]), *base)
     address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": identity})
     options = [value for key, value in settings.items() if key != "kind"]
     slug = _slug(settings, *options, *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
@@ -147,13 +161,16 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
 def _add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
     dataset = _add_input(plan, catalog, "dataset", spec)
-    trace = [_add_input(plan, catalog, "trace", spec["availability"])] if "trace" in spec["availability"] else []
-    inputs = {
-        "dataset": dataset,
-        "partition": _add_input(plan, catalog, "partition", spec, dataset),
-        "topology": _add_input(plan, catalog, "topology", spec),
-        "availability": _add_input(plan, catalog, "availability", spec, *trace),
-    }
+    inputs = {"dataset": dataset, "partition": _add_input(plan, catalog, "partition", spec, dataset)}
+    if "topology" in spec:
+        inputs["topology"] = _add_input(plan, catalog, "topology", spec)
+    needs = []
+    for what, settings in behind(spec["availability"]).items():
+        partition = [inputs["partition"]] if depends_on_labels(settings) else []
+        needs = [_add_input(plan, catalog, what, {**spec, what: settings}, *partition)]
+        if what == "probability":
+            inputs[what] = needs[0]
+    inputs["availability"] = _add_input(plan, catalog, "availability", spec, *needs)
     run = Run(spec, inputs)
     path = run_path(run)
     plan.runs.setdefault(path, run)
@@ -198,7 +215,7 @@ def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
 
 
 def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
-    """Make one input; ``needs``: the source of a data set or trace, a partition's data set, an availability's trace."""
+    """Make one input; ``needs``: what it is made from, a source or another input, or None for what needs nothing."""
     import_module(INPUTS[what].module).create(spec, needs, target)
 
 

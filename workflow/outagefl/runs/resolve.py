@@ -1,0 +1,81 @@
+"""Settings → specs: components written in full, presets and changes laid over them, every value checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from outagefl import components
+from outagefl.config import check
+from outagefl.errors import ConfigError, unknown
+
+# fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
+COMPONENTS = ("dataset", "partition", "topology", "availability", "model", "rule")
+# option of a component that is a component itself → its family; in some kinds an option of that name is a number
+NESTED = {"trace": "trace", "probability": "probability", "base": "base probability"}
+
+Named = Mapping[str, Mapping[str, Any]]  # short names of components, by field
+
+
+def resolve(
+    study: str, settings: Mapping[str, Any], setting: Mapping[str, Any], changes: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], set[str]]:
+    """A spec without its seed, and the dotted keys that it left aside.
+
+    Every component is written in full; then the presets that the setting chooses, such as a protocol, and after them
+    the ``changes``, both mappings of dotted keys to values, are laid over it. A dotted key that the spec lacks, such as
+    an option of another rule, leaves it as it is. Every value is checked against ``run.schema.yaml``.
+    """
+    engine, named, presets = settings["engine"], settings.get("named", {}), settings.get("presets", {})
+    if engine not in (engines := components.signatures("engine")):
+        raise ConfigError(f"studies.{study}.engine: {unknown('engine', engine, engines)}")
+    chosen = {field: setting[field] for field in presets if field in setting}
+    for field, name in chosen.items():
+        if name not in presets[field]:
+            raise ConfigError(f"{where}: {field}: {unknown('preset', name, presets[field])}")
+    spec = in_full({key: value for key, value in setting.items() if key not in presets}, engine, named, where)
+    layers = [*(presets[field][name] for field, name in chosen.items()), changes]
+    left = {key for layer in layers for key, value in layer.items() if not _assign(spec, key, value)}
+    spec = {"study": study, "engine": engine, **in_full(spec, engine, named, where)}
+    check({**spec, "seed": 0}, "run", where)
+    return spec, left
+
+
+def in_full(setting: Mapping[str, Any], engine: str, named: Named, where: str) -> dict[str, Any]:
+    """A copy of a setting or spec with every component in full and checked; ``named``: short names by field."""
+    full = {}
+    for field, value in setting.items():
+        family = f"{engine} rule" if field == "rule" else field
+        is_component = field in COMPONENTS
+        full[field] = component(value, field, family, named, f"{where}: {field}") if is_component else deepcopy(value)
+    return full
+
+
+def component(value: Any, field: str, family: str, named: Named, where: str) -> dict[str, Any]:
+    """A component given by its short name, by its kind alone or in full, checked; its own components likewise."""
+    if isinstance(value, str):
+        names, kinds = named.get(field, {}), components.signatures(family)
+        if value not in names and value not in kinds:
+            raise ConfigError(f"{where}: {unknown(field, value, [*names, *kinds])}")
+        value = names.get(value, {"kind": value})
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
+    components.check(family, value, where)
+    parts = {
+        key: component(value[key], key, NESTED[key], named, f"{where}.{key}")
+        for key in NESTED
+        if isinstance(value.get(key), str | Mapping)
+    }
+    return {**value, **parts}
+
+
+def _assign(spec: dict[str, Any], key: str, value: Any) -> bool:
+    """Set a key, or a dotted one such as ``partition.alpha`` if the spec has it; says whether it was set."""
+    *parents, last = key.split(".")
+    for part in parents:
+        spec = spec.get(part, {}) if isinstance(spec, dict) else {}
+    if parents and (not isinstance(spec, dict) or last not in spec):
+        return False
+    spec[last] = deepcopy(value)
+    return True
