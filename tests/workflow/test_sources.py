@@ -60,6 +60,7 @@ def svhn(project, mirror):
         {
             "name": name,
             "urls": [f"{down}/{name}", f"{address}/{name}"],
+            "bytes_at_most": 1_000_000,
             "checksum": f"md5:{hashlib.md5((folder / name).read_bytes()).hexdigest()}",
         }
         for name in COUNTS
