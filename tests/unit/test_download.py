@@ -24,6 +24,7 @@ from torchvision.datasets import CIFAR10, CIFAR100, EMNIST, SVHN
 
 import outagefl
 from outagefl import components
+from outagefl.__main__ import run_spec
 from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
 from outagefl.sources import download
@@ -497,6 +498,15 @@ def test_a_local_path_for_bundled_data_is_refused():
 def test_bundled_data_need_nothing():
     bundled = sources(CATALOG, {})["digits"]
     assert (bundled.downloads, bundled.paths, bundled.identity) == ({}, [], "bundled")
+    assert [name for name, source in sources(CATALOG, {}).items() if source.bundled] == ["digits"]
+
+
+def test_a_single_run_needs_a_source_unless_its_data_are_bundled(tmp_path):
+    spec = {"availability": {"trace": {"kind": "custom"}}}
+    with pytest.raises(ConfigError, match="--source: the data set 'svhn' is not bundled"):
+        run_spec(spec | {"dataset": {"kind": "svhn"}}, None, None, tmp_path, "cpu")
+    with pytest.raises(ConfigError, match="--trace: availability follows the trace 'custom'"):
+        run_spec(spec | {"dataset": {"kind": "digits"}}, None, None, tmp_path, "cpu")
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
 from outagefl.runs.expand import FAMILY
 from outagefl.runs.plan import INPUTS, Run, make_input
+from outagefl.sources.catalog import sources
 
-BUNDLED = ("digits",)  # data sets that come with a package
+CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -34,6 +35,11 @@ def read_spec(path: Path) -> dict[str, Any]:
     return spec
 
 
+def _bundled() -> list[str]:
+    """Data sets that come with a package."""
+    return [name for name, source in sources(CATALOG, {}).items() if source.bundled]
+
+
 def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, output: Path, device: str) -> None:
     """Make the inputs of ``spec`` in ``output/inputs`` where they are missing, and the run in ``output/run``.
 
@@ -44,7 +50,7 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     needs = {"dataset": source, "trace": trace, "partition": output / inputs["dataset"]}
     if nested:
         needs["availability"] = output / inputs["trace"]
-    if source is None and spec["dataset"]["kind"] not in BUNDLED:
+    if source is None and spec["dataset"]["kind"] not in _bundled():
         raise ConfigError(f"--source: the data set {spec['dataset']['kind']!r} is not bundled; expected a path")
     if nested and trace is None:
         raise ConfigError(f"--trace: availability follows the trace {nested['trace']['kind']!r}; expected a path")

@@ -29,6 +29,11 @@ class Source:
     local: Path | None = None
 
     @property
+    def bundled(self) -> bool:
+        """Whether it comes with a package."""
+        return "bundled" in self.entry
+
+    @property
     def downloads(self) -> dict[str, dict[str, Any]]:
         """The files to download (urls, bytes, checksum) by name; empty when nothing needs the network."""
         return {} if self.local else {file["name"]: file for file in self.entry.get("files", [])}
