@@ -495,6 +495,16 @@ def test_a_local_path_for_bundled_data_is_refused():
         sources(CATALOG, {"digits": "/data/my"})
 
 
+def test_a_local_path_may_begin_with_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    local = {"svhn": "~/svhn", "cifar10": "~nobody-here/a.tar", "custom": "a/~/b"}
+    assert [sources(CATALOG, local)[name].local for name in local] == [
+        tmp_path / "svhn",
+        Path("~nobody-here/a.tar"),
+        Path("a/~/b"),
+    ]
+
+
 def test_bundled_data_need_nothing():
     bundled = sources(CATALOG, {})["digits"]
     assert (bundled.downloads, bundled.paths, bundled.identity) == ({}, [], "bundled")
