@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from hypothesis.extra.numpy import arrays as matrices
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from outagefl.analysis import style
+from outagefl.components import signatures
 from outagefl.datasets.arrays import ImageData
 from outagefl.describe import datasets, partitions, trace_statistics, traces
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
+from outagefl.sources.catalog import sources
 
 STATES = matrices(np.int8, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.integers(-1, 1))
 
@@ -60,12 +63,40 @@ def test_images_are_counted_by_class_and_in_all():
 def test_constants_stand_beside_the_published_ones():
     published = {"mean": [0.25, 0.24, 0.2], "std": [0.5, 0.5, 0.6]}
     table = datasets.channel_constants(images(), published)
+    assert list(table.columns) == [
+        "channel", "mean", "mean_published", "mean_difference", "std", "std_published", "std_difference",
+        "tolerance", "verdict", "note",
+    ]  # fmt: skip
     assert table["channel"].tolist() == ["red", "green", "blue"]
     assert table["mean_published"].tolist() == published["mean"]
     assert table["mean_difference"].tolist() == pytest.approx([0, 0.01, 0.05])
     assert table["std_difference"].tolist() == pytest.approx([0, 0, -0.1])
+    assert table["note"].tolist() == ["made for the test"] * 3
+
+
+@pytest.mark.parametrize(("mean", "std"), [(0.0004, 0), (0, -0.0004), (0.0006, 0), (0, -0.0006)])
+def test_constants_agree_or_differ_by_channel(mean, std):
+    published = {"mean": [0.25, 0.25, 0.25 + mean], "std": [0.5, 0.5, 0.5 + std]}
+    table = datasets.channel_constants(images(), published)
+    assert table["tolerance"].tolist() == [0.0005] * 3
+    assert table["verdict"].tolist() == ["agrees", "agrees", "agrees" if abs(mean + std) < 0.0005 else "differs"]
+
+
+def test_where_no_constants_are_published_it_is_said():
     grey = datasets.channel_constants(images(channels=1))
-    assert grey.to_dict("list") == {"channel": ["grey"], "mean": [0.25], "std": [0.5]}
+    assert (grey["channel"][0], grey["mean"][0], grey["std"][0], grey["verdict"][0]) == (
+        "grey", 0.25, 0.5, "none published",
+    )  # fmt: skip
+    assert grey[["mean_published", "mean_difference", "std_published", "std_difference"]].isna().all(axis=None)
+
+
+def test_published_constants_of_the_catalog_are_one_a_channel():
+    catalog = sources(Path(__file__).parents[2] / "config" / "sources.yaml", {})
+    published = {name: source.entry.get("published") for name, source in catalog.items()}
+    assert {name for name in signatures("dataset") if not published[name]} == {"digits", "femnist"}
+    for name in ("cifar10", "cifar100", "svhn", "cinic10"):
+        datasets.channel_constants(images(), published[name])
+    datasets.channel_constants(images(channels=1), published["emnist"])
 
 
 def test_published_constants_must_be_one_a_channel():

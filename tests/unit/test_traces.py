@@ -209,6 +209,7 @@ def test_always_replacing_shares_devices(prepared):
             ["2 of 5 devices", "3 clients", "0.9", "True"],
         ),
         ({"unknown": "offlin"}, ["availability.unknown", "did you mean 'offline'"]),
+        ({"unknown": ["offline"]}, ["availability.unknown", "unknown value ['offline']"]),
         ({"replacement": "no"}, ["availability.replacement", "'no'", "when_needed"]),
         ({"min_coverage": 1.1}, ["availability.min_coverage: 1.1", "from 0 to 1"]),
         ({"start_slot": 4}, ["availability.start_slot: 4", "from 0 to 3"]),

@@ -31,6 +31,8 @@ try:
     SETTINGS = configuration.load(config, Path("config"))
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
+    if workflow.is_main_process and SETTINGS.get("offline", False):
+        jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:
     sys.exit(f"outagefl: {error}")
 

@@ -16,7 +16,7 @@ def data_note(index: pd.DataFrame, root: Path) -> str:
     for run in index["run"].unique():
         path = Path(root) / run / "run.json"
         try:
-            notes.append(json.loads(path.read_text())["data_note"])
+            notes.append(json.loads(path.read_text(encoding="utf-8"))["data_note"])
         except (OSError, ValueError, KeyError) as error:
             raise DataError(f"{path}: not the record of a run ({type(error).__name__}: {error})") from None
     return "; ".join(dict.fromkeys(filter(None, notes)))

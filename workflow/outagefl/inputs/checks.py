@@ -29,7 +29,7 @@ def whole(key: str, value: object, low: int, high: float = inf) -> None:
 
 def choice(key: str, value: object, valid: Collection[str]) -> None:
     """Raise InputError unless ``value`` is one of the names ``valid``."""
-    if value not in valid:
+    if value not in list(valid):  # not by hash, which a list or mapping has not
         raise InputError(f"{key}: {unknown('value', value, valid)}")
 
 

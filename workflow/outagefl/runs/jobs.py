@@ -84,6 +84,17 @@ def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
     return Jobs(runs, of, stale)
 
 
+def require_sources(plan: Plan, root: Path) -> None:
+    """Raise DataError naming all files that would have to be downloaded for inputs that are missing below ``root``."""
+    made = {each.source for path, each in plan.inputs.items() if each.source and not (root / path).exists()}
+    missing = {name: [str(path) for path in plan.sources[name].paths if not path.exists()] for name in sorted(made)}
+    if told := "; ".join(f"{name}: {', '.join(files)}" for name, files in missing.items() if files):
+        raise DataError(
+            f"config: offline: true forbids to download what is missing ({told}); put the files there (addresses: "
+            "config/sources.yaml), set the key `local` for these sources to copies you have, or set offline to false"
+        )
+
+
 def write_jobs(plan: Plan, jobs: Jobs, root: Path) -> None:
     """Write down the runs of every job, atomically."""
     for job, batch in jobs.runs.items():

@@ -158,7 +158,7 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
     return path
 
 
-def _add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
+def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
     dataset = _add_input(plan, catalog, "dataset", spec)
     inputs = {"dataset": dataset, "partition": _add_input(plan, catalog, "partition", spec, dataset)}
@@ -186,7 +186,7 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
             analysis = {**settings["analysis"], **declared.get("analysis", {})}
             experiment = Experiment(study, name, declared["title"], analysis)
             for member in members(study, settings, name):
-                experiment.members.append((_add_run(plan, catalog, member.spec), member))
+                experiment.members.append((add_run(plan, catalog, member.spec), member))
             if analysis["baseline"] not in declared["methods"]:
                 where = f"studies.{study}.experiments.{name}.methods"
                 raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
