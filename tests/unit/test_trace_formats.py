@@ -29,24 +29,32 @@ def runs_of(states):
 # --- FLASH, processed ---
 
 
+def five_days(*slots):
+    """A matrix of as many slots as FLASH's has, of which the first are given."""
+    matrix = np.zeros((241, len(slots[0])), np.array(slots).dtype)
+    matrix[: len(slots)] = slots
+    return matrix
+
+
 def test_a_flash_matrix_is_read_with_its_unknown_slots(tmp_path):
-    np.save(tmp_path / "m.npy", np.array([[1, 0, np.nan], [0, np.nan, 1.0]]))
+    np.save(tmp_path / "m.npy", five_days([1, 0, np.nan], [0, np.nan, 1.0]))
     trace = flash_matrix.read(tmp_path / "m.npy")
-    assert trace.state.dtype == np.int8
-    assert trace.state.tolist() == [[ONLINE, OFFLINE, UNKNOWN], [OFFLINE, UNKNOWN, ONLINE]]
+    assert (trace.state.dtype, trace.state.shape) == (np.int8, (241, 3))
+    assert trace.state[:3].tolist() == [[ONLINE, OFFLINE, UNKNOWN], [OFFLINE, UNKNOWN, ONLINE], [OFFLINE] * 3]
     assert (trace.slot_minutes, trace.start, trace.counts) == (30, "2020-01-29T00:00", {"unknown states": 2})
 
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.array([[0, 1], [0.5, 1]]), "slot 1, device 0: 0.5 is none of 1, 0 and NaN"),
-        (np.array([[0, np.inf]]), "slot 0, device 1: inf is none"),
-        (np.array([[0, -1]]), "slot 0, device 1: -1 is none"),
-        (np.zeros(5), "expected a matrix of numbers, slots by devices"),
-        (np.zeros((2, 2, 2)), "expected a matrix"),
-        (np.array([["0", "1"]]), "expected a matrix"),
-        (np.array([[{}]], object), "not readable as a .npy file"),
+        (five_days([0, 1], [0.5, 1]), "slot 1, device 0: 0.5 is none of 1, 0 and NaN"),
+        (five_days([0, np.inf]), "slot 0, device 1: inf is none"),
+        (five_days([0, -1]), "slot 0, device 1: -1 is none"),
+        (np.zeros(241), r"float64 of shape \(241,\); expected a matrix of numbers, 241 slots by devices"),
+        (np.zeros((241, 2, 2)), "float64 of shape .* expected a matrix"),
+        (np.zeros((723, 241)), r"float64 of shape \(723, 241\); expected a matrix of numbers, 241 slots by devices"),
+        (five_days(["0", "1"]), "<U1 of shape .* expected a matrix"),
+        (np.array([[{}]], object), "not a sound array file: it holds Python objects"),
     ],
 )
 def test_a_matrix_with_anything_else_is_refused(tmp_path, matrix, message):
@@ -58,7 +66,7 @@ def test_a_matrix_with_anything_else_is_refused(tmp_path, matrix, message):
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\x00", b"no array"])
 def test_a_damaged_matrix_is_refused(tmp_path, content):
     (tmp_path / "m.npy").write_bytes(content)
-    with pytest.raises(DataError, match=r"m\.npy: not readable"):
+    with pytest.raises(DataError, match=r"m\.npy: not a sound array file"):
         flash_matrix.read(tmp_path / "m.npy")
 
 
