@@ -163,9 +163,17 @@ def test_a_clock_that_goes_back_a_little_is_put_right_and_a_lot_is_refused(tmp_p
     with pytest.raises(DataError) as caught:
         read_events(path, clock_tolerance_seconds=59)
     assert str(caught.value) == (
-        f"{path}: device a, line 4: 2020-01-29 12:30:00 is 60 s before an earlier line; "
-        "trace.clock_tolerance_seconds allows 59"
+        f"{path}: device a, line 4: 2020-01-29 12:30:00 is 60 s before line 3 (2020-01-29 12:31:00); one of the two is "
+        "wrong (trace.clock_tolerance_seconds allows 59 s)"
     )
+
+
+def test_a_line_from_the_future_is_named_beside_the_one_that_shows_it(tmp_path):
+    path = write_events(tmp_path / "t.json", a=messages((0, "wifi"), (6000, "screen_on"), (1, "4G"), (2, "wifi")))
+    with pytest.raises(
+        DataError, match=r"line 3: 2020-01-29 12:01:00 is 359940 s before line 2 \(2020-02-02 16:00:00\)"
+    ):
+        read_events(path)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +186,8 @@ def test_a_clock_that_goes_back_a_little_is_put_right_and_a_lot_is_refused(tmp_p
         ('{"7": {"guid": "g", "model": "m"}}', "device 7: expected guid, model and messages"),
         ('{"7": "text"}', "device 7: expected guid, model and messages"),
         ('{"7": {"messages": ["line"]}}', "device 7: expected guid, model and messages"),
+        ('{"7": {"messages": ""}, "7": {"messages": ""}}', r"not readable as JSON \(the key '7' stands 2 times"),
+        ('{"7": {"messages": "a", "messages": "b"}}', r"not readable as JSON \(the key 'messages' stands 2 times"),
     ],
 )
 def test_json_of_another_form_is_refused(tmp_path, content, message):
@@ -196,6 +206,12 @@ def test_json_of_another_form_is_refused(tmp_path, content, message):
         ({"days": float("inf")}, "trace.days: inf is not"),
         ({"days": 0.01}, "trace.days: 0.01 days hold no slot of 30 minutes"),
         ({"clock_tolerance_seconds": -1}, "trace.clock_tolerance_seconds: -1"),
+        ({"days": 3661}, "trace.days: 3661 is not a finite number above 0 up to 3660"),
+        ({"days": 10**400}, "trace.days: 10+ is not"),
+        ({"slot_minutes": 10_081}, "trace.slot_minutes: 10081 is not a finite number above 0 up to 10080"),
+        ({"slot_minutes": 1e-9}, "trace.slot_minutes: slots of 1e-09 minutes divide 0.25 days into 3.6e.11; at most"),
+        ({"slot_minutes": 5e-324}, "trace.slot_minutes: slots of 5e-324 minutes"),
+        ({"slot_minutes": 0.1, "days": 3660}, "divide 3660 days into 5.27e.07; at most 10000000 are accepted"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(tmp_path, options, message):
