@@ -295,15 +295,19 @@ def test_a_pickle_that_asks_for_more_than_plain_data_is_refused(tmp_path, monkey
         ({}, "expected a dict of clients"),
         ({7: [1]}, "client 7: expected a dict with active, inactive and finish_time"),
         ({7: {"active": [], "inactive": []}}, "client 7: expected a dict with"),
+        ({None: client([0], [1])}, "a client is called by a NoneType; expected a number or text"),
         ({7: client([0, 5], [1])}, "client 7: active and inactive are not two lists of the same length"),
-        ({7: client(0, 1)}, "client 7: active and inactive are not two lists"),
-        ({7: client(["0"], [1])}, "client 7: active: not only finite numbers"),
-        ({7: client([0], [float("nan")])}, "client 7: inactive: not only finite numbers"),
-        ({7: client([-1], [1])}, "client 7: active: not only finite numbers of at least 0"),
-        ({7: client([[0], [1, 2]], [1])}, "client 7: active: not only finite numbers"),
-        ({7: client([2**70], [1])}, "client 7: active: not only finite numbers"),
+        ({7: client(0, 1)}, "client 7: active: expected a list of numbers from 0 to 316224000 s"),
+        ({7: client(["0"], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([0], [float("nan")])}, "client 7: inactive: expected a list of numbers"),
+        ({7: client([-1], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([[0], [1, 2]], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([[0], [1]], [[1], [2]])}, "client 7: active: expected a list of numbers"),
+        ({7: client([2**70], [1])}, "client 7: active: expected a list of numbers"),
         ({7: client([0], [1], 0)}, "client 7: finish_time: 0 is not a number above 0"),
-        ({7: client([0], [1], [5])}, "client 7: finish_time: .* is not a number above 0"),
+        ({7: client([0], [1], [5])}, "client 7: finish_time: list is not a number above 0"),
+        ({6: client([0], [1]), 7: client([0], [1], 10**13)}, "client 7: finish_time: 10000000000000 is not a number"),
+        ({7: client([0], [1], 10**5000)}, "client 7: finish_time: int is not a number above 0 up to 316224000 s"),
     ],
 )
 def test_a_pickle_of_another_form_is_refused(tmp_path, content, message):
@@ -316,8 +320,12 @@ def test_a_damaged_pickle_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="trace: not a pickle of plain data"):
         fedscale.read(path, slot_minutes=30)
-    with pytest.raises(DataError, match="absent: not readable"):
-        fedscale.read(tmp_path / "absent", slot_minutes=30)
+
+
+def test_slots_too_short_for_fedscale_are_named(tmp_path):
+    path = write_pickle(tmp_path / "trace", {1: client([0], [1])})
+    with pytest.raises(InputError, match=r"trace\.slot_minutes: slots of 1e-06 minutes divide 1 days into"):
+        fedscale.read(path, slot_minutes=1e-6)
 
 
 # --- ExtraSensory ---
