@@ -367,6 +367,7 @@ def test_phones_start_at_their_own_midnight_and_are_unknown_in_gaps(tmp_path, pa
         ({"charging": "1.0", "wifi": "0.0"}, OFFLINE),
         ({"charging": "", "wifi": 1}, UNKNOWN),
         ({"charging": "nan", "wifi": 0}, OFFLINE),  # whatever the battery did
+        ({"charging": "NaN", "wifi": " 1"}, UNKNOWN),
         ({"charging": 1, "wifi": 1, "missing": (1, 0)}, UNKNOWN),
         ({"charging": 1, "wifi": 0, "missing": (0, 1)}, UNKNOWN),
         ({"charging": 0, "wifi": 1, "missing": (0, 1)}, OFFLINE),
@@ -392,7 +393,10 @@ def test_what_is_recorded_after_the_last_slot_is_counted(tmp_path):
         (HEADER + minutes("a", 0, 3) + "a,later,1,0,1,0,1\n", "line 5: timestamp: 'later' is not a finite number"),
         (HEADER + "\n" + "a,nan,1,0,1,0,1\n", "line 3: timestamp: 'nan'"),
         (HEADER + "a,5,2,0,1,0,1\n", "line 2: charging: '2' is not 1, 0 or empty"),
-        (HEADER + "a,5,1,0\n", "line 2: wifi: None is not 1, 0 or empty"),
+        (HEADER + "a,5,1,2,1,0,1\n", "line 2: battery_missing: '2' is not 1, 0 or empty"),
+        (HEADER + "a,5,1,0\n", "line 2: 4 fields; expected 7, as in line 1"),
+        (HEADER + minutes("a", 0, 1) + minutes(" ", 0, 1), "line 3: user: the name is missing"),
+        (HEADER + minutes("NaN", 0, 1), "line 2: user: the name is missing"),
         (
             HEADER + minutes("a", 5, 2) + minutes("a", 0, 1),
             "line 4: user a: time goes back from 1444028760 to 1444028400",
@@ -478,8 +482,13 @@ def test_an_interval_that_cannot_be_used_is_refused_by_its_place(tmp_path, as_np
     [
         ("device,start\na,1\n", "line 1: no column 'end'; expected device,start,end"),
         ("a,0,5\n", "line 1: no column 'device'"),
-        ("device,start,end\na,0\n", "line 2: end: None is not a finite number"),
+        ("device,start,end,start\na,0,5,7\n", "line 1: 2 columns 'start'; expected one"),
+        ("device,start,end\na,0\n", "line 2: 2 fields; expected 3, as in line 1"),
+        ("device,start,end\n\na,0,5,7\n", "line 3: 4 fields; expected 3, as in line 1"),
         ("device,start,end\na,,5\n", "line 2: start: '' is not a finite number"),
+        ("device,start,end\na,0,3_600\n", "line 2: end: '3_600' is not a finite number"),
+        ("device,start,end\na,0,\uff15\n", "line 2: end: '\uff15' is not a finite number"),
+        ("device,start,end\nnan,0,5\n", "line 2: device: the name is missing"),
         ("device,start,end\na,noon,5\n", "line 2: start: 'noon' is not a finite number"),
     ],
 )
@@ -488,22 +497,40 @@ def test_a_table_of_another_form_is_refused(tmp_path, text, message):
         custom.read(write_text(tmp_path / "mine.csv", text), **HOURS)
 
 
+@pytest.mark.parametrize("as_npz", [False, True])
+def test_blanks_around_a_name_make_no_other_device(tmp_path, as_npz):
+    path = write_intervals(tmp_path / "mine", [("a", 0, 3600), (" a", 3600, 7200), ("a\t", 7200, 10_800)], as_npz)
+    assert custom.read(path, **HOURS).state.T.tolist() == [[1, 1, 1] + [0] * 9]
+
+
+def test_blanks_around_columns_and_empty_columns_at_the_end_do_no_harm(tmp_path):
+    path = write_text(tmp_path / "mine.csv", "device , start, end,,\na , 0, 3600,,\n")
+    assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
+
+
+def test_devices_without_a_name_among_numbers_are_refused(tmp_path):
+    path = write_intervals(tmp_path / "mine", [(1.0, 0, 3600), (float("nan"), 0, 3600)], as_npz=True)
+    with pytest.raises(DataError, match=r"mine\.npz: entry 1: device: the name is missing"):
+        custom.read(path, **HOURS)
+
+
 def test_columns_beyond_those_needed_and_a_byte_order_mark_do_no_harm(tmp_path):
     path = write_text(tmp_path / "mine.csv", "\ufeffnote,end,device,start\nx,3600,a,0\n\n")
     assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
 
 
 @pytest.mark.parametrize(
-    "arrays",
+    ("arrays", "message"),
     [
-        {"device": ["a"], "start": [0]},
-        {"device": ["a"], "start": [0], "end": [1, 2]},
-        {"device": ["a"], "start": ["0"], "end": ["1"]},
-        {"device": [["a"]], "start": [[0]], "end": [[1]]},
-        {"device": np.array([{}], object), "start": [0], "end": [1]},
+        ({"device": ["a"], "start": [0]}, "lacks end.npy"),
+        ({"device": ["a"], "start": [0], "end": [1, 2]}, "expected three one-dimensional arrays"),
+        ({"device": ["a"], "start": ["0"], "end": ["1"]}, "expected three"),
+        ({"device": [["a"]], "start": [[0]], "end": [[1]]}, "expected three"),
+        ({"device": [True], "start": [0], "end": [1]}, "expected three"),
+        ({"device": np.array([{}], object), "start": [0], "end": [1]}, "device.npy: .* it holds Python objects"),
     ],
 )
-def test_arrays_of_another_form_are_refused(tmp_path, arrays):
+def test_arrays_of_another_form_are_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "mine.npz", **arrays)
-    with pytest.raises(DataError, match=r"mine\.npz: expected"):
+    with pytest.raises(DataError, match=rf"mine\.npz: {message}"):
         custom.read(tmp_path / "mine.npz", **HOURS)
