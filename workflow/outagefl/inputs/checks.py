@@ -15,10 +15,10 @@ def number(key: str, value: object, low: float, high: float = inf) -> None:
         raise InputError(f"{key}: {value!r} is not a number {_range(low, high)}")
 
 
-def positive(key: str, value: object) -> None:
-    """Raise InputError unless ``value`` is a finite number above 0."""
-    if not _is_number(value) or not 0 < value < inf:
-        raise InputError(f"{key}: {value!r} is not a finite number above 0")
+def positive(key: str, value: object, high: float = inf) -> None:
+    """Raise InputError unless ``value`` is a finite number above 0 and at most ``high``."""
+    if not _is_number(value) or not 0 < value <= high or value == inf:
+        raise InputError(f"{key}: {value!r} is not a finite number above 0{'' if high == inf else f' up to {high}'}")
 
 
 def whole(key: str, value: object, low: int, high: float = inf) -> None:
