@@ -210,7 +210,9 @@ def test_a_run_can_be_made_from_its_spec_alone(tmp_path):
         "rule": {"kind": "dfedavg"},
     }  # fmt: skip
     run_spec(spec, None, None, tmp_path / "out", "cpu")
-    mix = partitions.load(tmp_path / "out" / "inputs" / "partition.npz").mix
-    share = probabilities.load(tmp_path / "out" / "inputs" / "probability.npy")
-    assert share[1].tolist() == (mix @ label_mix.class_contributions(10, 0)).tolist()
+    [partition], [probability] = (
+        (tmp_path / "out" / "inputs" / what).iterdir() for what in ("partition", "probability")
+    )
+    mix = partitions.load(partition).mix
+    assert probabilities.load(probability)[1].tolist() == (mix @ label_mix.class_contributions(10, 0)).tolist()
     assert (tmp_path / "out" / "run" / "metrics.parquet").is_file()
