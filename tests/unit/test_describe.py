@@ -1,4 +1,4 @@
-"""Tables and figures of data sets, partitions and traces: what they say and show."""
+"""Tables and figures of data sets, partitions, probabilities and traces: what they say and show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from outagefl.analysis import style
 from outagefl.components import signatures
 from outagefl.datasets.arrays import ImageData
-from outagefl.describe import datasets, partitions, trace_statistics, traces
+from outagefl.describe import datasets, partitions, probabilities, trace_statistics, traces
+from outagefl.describe.notes import told
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
@@ -152,6 +153,59 @@ def test_of_many_clients_the_first_are_shown_and_it_is_said():
     [axes] = drawn(partitions.bubbles(many, images())).axes
     assert len(axes.collections[0].get_offsets()) == partitions.CLIENTS
     assert axes.get_xlabel() == "client (the first 50 of 70)"
+
+
+def test_components_are_told_with_their_options():
+    base = {"kind": "label_mix", "labels": "drawn"}
+    assert told({"kind": "sine", "gamma": 0.3, "base": base}) == "sine (gamma 0.3, base label_mix (labels drawn))"
+    assert told({"kind": "ring"}) == "ring"
+
+
+# --- Probabilities ---
+
+
+def by_turns(rounds=300, clients=8):
+    """Two groups by turns of 50 rounds; base probabilities are clients' numbers by ten; who is online is not drawn."""
+    base = np.arange(clients) / 10
+    away = (np.arange(rounds)[:, None] // 50 % 2) != (np.arange(clients) >= clients // 2)
+    probability = np.where(away, 0, base)
+    return probabilities.Outages(base, probability, probability >= 0.25, groups=2)
+
+
+def test_a_table_has_what_each_client_could_do_and_did():
+    table = probabilities.client_table(by_turns())
+    assert table["group"].tolist() == [0] * 4 + [1] * 4
+    assert table["mean"].tolist() == pytest.approx((np.arange(8) / 20).tolist())
+    assert table["lowest"].tolist() == [0] * 8
+    assert table["highest"].tolist() == table["base"].tolist()
+    assert table["online"].tolist() == [0] * 3 + [0.5] * 5
+
+
+def test_a_figure_of_probabilities_shows_clients_of_each_group_over_time_and_the_draws():
+    outages = by_turns()
+    clients, course, online = drawn(probabilities.draw(outages)).axes
+    assert [text.get_text() for text in clients.get_legend().get_texts()] == [
+        "base probability",
+        "mean over all rounds",
+    ]
+    shown = [line.get_label() for line in course.lines]
+    assert shown == ["client 3", "client 2", "client 0", "client 7", "client 6", "client 4"]
+    for line in course.lines:
+        client = int(line.get_label().split()[1])
+        assert np.array_equal(line.get_ydata(), outages.probability[: probabilities.ROUNDS, client])
+    sampled, expected = (line.get_ydata() for line in online.lines)
+    assert np.array_equal(sampled, outages.online[: probabilities.ROUNDS].mean(axis=1))
+    assert np.array_equal(expected, outages.probability[: probabilities.ROUNDS].mean(axis=1))
+    assert online.get_xlabel() == "t (the first 200 of 300 rounds)"
+
+
+def test_the_mean_is_shown_only_where_it_is_not_the_base_probability():
+    base = np.array([0.0, 0.5, 1.0])
+    stationary = probabilities.Outages(base, np.tile(base, (7, 1)), np.ones((7, 3), bool))
+    clients, course, _ = drawn(probabilities.draw(stationary)).axes
+    assert [text.get_text() for text in clients.get_legend().get_texts()] == ["base probability"]
+    assert sum(bar.get_height() for bar in clients.patches) == 3
+    assert course.get_xlabel() == "t"
 
 
 # --- Statistics of traces ---

@@ -26,6 +26,12 @@ FIGURES = {  # figure → keys of the experiment's analysis that it takes
     "self_weight": (),
     "effective_lag": (),
 }
+DESCRIPTIONS = {  # kind of input → files of its description
+    "dataset": ("classes.csv", "channels.csv", "samples.png"),
+    "partition": ("clients.csv", "clients.png"),
+    "probability": ("clients.csv", "overview.png"),
+    "trace": ("statistics.csv", "overview.png"),
+}
 
 try:
     SETTINGS = configuration.load(config, Path("config"))
@@ -72,6 +78,19 @@ def source_of(path):
     """The catalog's entry for the source behind a data set, a trace or a partition of a data set."""
     made = PLAN.inputs[path]
     return SOURCES[made.source].entry if made.source else source_of(made.needs[0])
+
+
+def everything_behind(path):
+    """The settings of an input together with those of all that it is made from."""
+    made = PLAN.inputs[path]
+    return {
+        key: value for need in made.needs for key, value in everything_behind(need).items()
+    } | made.spec
+
+
+def drawn_from(path):
+    """The availability that was drawn from a matrix of probabilities."""
+    return next(drawn for drawn, made in PLAN.inputs.items() if path in made.needs)
 
 
 def inputs_of(job):

@@ -202,15 +202,19 @@ def is_finished(folder: Path) -> bool:
 
 
 def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
-    """Data sets, traces, and partitions of the lowest seed of each setting: what → name → path below the results."""
+    """What is described: what → name → path below the results; where there are seeds, the lowest of each setting."""
+
+    def setting(made: Input) -> list[Any]:
+        own = {key: value for key, value in made.spec.items() if key != "seed"}
+        return [own, made.source, *(setting(plan.inputs[need]) for need in made.needs)]
+
     chosen: dict[tuple[str, str], str] = {}
     for path, made in sorted(plan.inputs.items(), key=lambda item: item[1].spec.get("seed", 0)):
-        setting = {key: value for key, value in made.spec.items() if key != "seed"}
-        chosen.setdefault((made.what, canonical([setting, made.needs])), path)
+        chosen.setdefault((made.what, canonical(setting(made))), path)
     return {
         what: {Path(path).name.removesuffix(kind.suffix): path for (of, _), path in chosen.items() if of == what}
         for what, kind in INPUTS.items()
-        if what in ("dataset", "partition", "trace")
+        if what in ("dataset", "partition", "trace", "probability")
     }
 
 
