@@ -51,6 +51,23 @@ def test_pooling_before_relu_is_the_same_network() -> None:
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
+def test_the_head_may_start_as_pytorch_leaves_it() -> None:
+    """Uniform within ±1/√fan_in, bias included; all other layers are the same as without."""
+    kaiming, pytorch = (initial_model(CIFAR10, (32, 32, 3), 10, 0, head) for head in ("kaiming", "pytorch"))
+    *others, weight, bias = pytorch.parameters()
+    assert all(torch.equal(a, b) for a, b in zip(kaiming.parameters(), others, strict=False))
+    for values in (weight, bias):
+        assert 0.07 < values.abs().max() <= 1 / 8
+    assert weight.std().item() == pytest.approx(1 / 8 / 3**0.5, rel=0.1)
+    again = list(initial_model(CIFAR10, (32, 32, 3), 10, 0, "pytorch").parameters())
+    assert torch.equal(again[-1], bias)
+
+
+def test_an_unknown_head_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"head_init: .*did you mean 'pytorch'"):
+        initial_model(DIGITS, (8, 8, 1), 10, 0, "torch")
+
+
 def test_weights_are_kaiming_and_biases_zero() -> None:
     module = initial_model(CIFAR10, (32, 32, 3), 10, seed=0)
     for layer in module:
@@ -68,7 +85,7 @@ def test_the_initial_model_belongs_to_the_seed() -> None:
 
 def test_the_global_generator_is_left_alone() -> None:
     before = torch.get_rng_state()
-    initial_model(DIGITS, (8, 8, 1), 10, seed=0)
+    initial_model(DIGITS, (8, 8, 1), 10, 0, "pytorch")
     assert torch.equal(torch.get_rng_state(), before)
 
 
