@@ -14,6 +14,7 @@ from outagefl.training.initial import initial_model, initialise
 
 CIFAR10 = {"kind": "cnn", "channels": [32, 32], "hidden": [256, 64]}
 SVHN = {"kind": "cnn", "channels": [32, 32], "hidden": [128]}
+CINIC10 = {"kind": "cnn", "channels": [32, 32], "hidden": [512, 256], "dropout": 0.2}
 DIGITS = {"kind": "cnn", "channels": [16, 32], "hidden": [64]}
 
 
@@ -21,7 +22,7 @@ def size(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-@pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706)])
+@pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706), (CINIC10, 1_193_130)])
 def test_the_networks_of_fedswe_have_the_published_size(settings: dict[str, Any], parameters: int) -> None:
     assert size(initial_model(settings, (32, 32, 3), 10, seed=0)) == parameters
 
@@ -49,6 +50,18 @@ def test_pooling_before_relu_is_the_same_network() -> None:
     assert [type(layer).__name__ for layer in published][:3] == ["Conv2d", "ReLU", "MaxPool2d"]
     torch.testing.assert_close(ours(images), published(images))
     torch.testing.assert_close(gradients[0], gradients[1])
+
+
+def test_dropout_comes_before_every_linear_layer() -> None:
+    names = [type(layer).__name__ for layer in initial_model(CINIC10, (32, 32, 3), 10, seed=0)]
+    convolutions = ["Conv2d", "MaxPool2d", "ReLU"] * 2
+    assert names == [*convolutions, "Flatten", *["Dropout", "Linear", "ReLU"] * 2, "Dropout", "Linear"]
+
+
+def test_without_dropout_there_is_no_such_layer() -> None:
+    plain, zero = (list(initial_model(DIGITS | extra, (8, 8, 1), 10, seed=0)) for extra in ({}, {"dropout": 0}))
+    assert [type(layer) for layer in plain] == [type(layer) for layer in zero]
+    assert not any(isinstance(layer, nn.Dropout) for layer in plain)
 
 
 def test_the_head_may_start_as_pytorch_leaves_it() -> None:
