@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from outagefl.datasets.arrays import ImageData
+from outagefl.training.augmentation import augment
 
 
 class ImageLoader:
@@ -24,6 +25,21 @@ class ImageLoader:
     def plain(self, x: NDArray[np.uint8], chosen: NDArray[np.int64]) -> Tensor:
         """The images ``chosen`` (B,) of x (n, H, W, C) as they are."""
         return self._normalise(self._pixels(x, chosen)).permute(0, 3, 1, 2)
+
+    def augmented(
+        self, x: NDArray[np.uint8], batches: NDArray[np.int64], augmentation: str, rng: np.random.Generator
+    ) -> Tensor:
+        """The images of ``batches`` (steps, b), one after the other, cropped and flipped at random.
+
+        ``image``: each on its own and before normalisation, so that the padding is black (our choice). ``batch``: as in
+        the released code of the FedSWE paper, all images of a batch alike and after normalisation.
+        """
+        pixels = self._pixels(x, batches.ravel())
+        if augmentation == "image":
+            images = self._normalise(augment(pixels, rng))
+        else:
+            images = augment(self._normalise(pixels), rng, share=batches.shape[1])
+        return images.permute(0, 3, 1, 2)
 
     def _pixels(self, x: NDArray[np.uint8], chosen: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(x[chosen]).to(self._device)

@@ -100,7 +100,7 @@ class LocalTrainer:
     def _train_one(self, row: Tensor, client: int, round_number: int, rounds_done: int, losses: Tensor) -> None:
         """Train one client and write its losses (steps,)."""
         chosen = self._batches(client, round_number, rounds_done)
-        images = self._load.plain(self.data.x_train, chosen.ravel())
+        images = self._images(chosen, client, round_number)
         labels = self._labels(self.data.y_train, chosen.ravel())
         step_size, size = self.options.step_size(round_number), chosen.shape[1]
         self.model.bind(row)
@@ -110,6 +110,13 @@ class LocalTrainer:
                 loss.backward()
                 self.model.sgd_step(step_size, self.options.clip_norm)
                 losses[step] = loss.detach()
+
+    def _images(self, batches: NDArray[np.int64], client: int, round_number: int) -> Tensor:
+        """Training images of ``batches`` (steps, b), one after the other, (steps · b, C, H, W)."""
+        if self.options.augmentation == "none":
+            return self._load.plain(self.data.x_train, batches.ravel())
+        rng = generator(self.seed, "augmentation", client, round_number)
+        return self._load.augmented(self.data.x_train, batches, self.options.augmentation, rng)
 
     def _labels(self, y: NDArray[np.int64], chosen: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(y[chosen]).to(self.device)

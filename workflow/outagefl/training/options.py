@@ -12,6 +12,7 @@ SCHEDULES: dict[str, Callable[[int], float]] = {
     "inverse_sqrt": lambda t: (t / 10 + 1) ** -0.5,
 }
 ORDERS = ("fresh", "persistent")
+AUGMENTATIONS = ("none", "image", "batch")
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class TrainingOptions:
 
     schedule: the learning rate over the rounds, ``inverse_sqrt`` being the FedSWE paper's (its Table 5). clip_norm: the
     largest norm of the gradient of a step, None for any. order: how images are drawn, see ``training.batches``.
-    ConfigError for an unknown name.
+    augmentation: random crop and flip of training images, see ``training.images``. ConfigError for an unknown name.
     """
 
     steps: int
@@ -29,9 +30,10 @@ class TrainingOptions:
     schedule: str = "constant"
     clip_norm: float | None = None
     order: str = "fresh"
+    augmentation: str = "none"
 
     def __post_init__(self) -> None:
-        for option, valid in (("schedule", SCHEDULES), ("order", ORDERS)):
+        for option, valid in (("schedule", SCHEDULES), ("order", ORDERS), ("augmentation", AUGMENTATIONS)):
             name = getattr(self, option)
             if name not in valid:
                 raise ConfigError(f"training.{option}: {unknown(option, name, valid)}")
