@@ -19,6 +19,7 @@ from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
 from outagefl.training.batches import fresh, persistent
 from outagefl.training.devices import resolve
+from outagefl.training.images import ImageLoader
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import EVALUATION_BATCH, LocalTrainer
 from outagefl.training.parameters import BoundModel
@@ -209,9 +210,74 @@ def test_a_clients_persistent_order_goes_on_where_its_last_round_ended(data: Ima
     assert_same(models[0], sgd(data, np.stack([orders[0][32:48], orders[1][:16]])))
 
 
+@pytest.mark.parametrize("augmentation", ["image", "batch"])
+def test_augmented_images_are_trained_on(data: ImageData, partition: Partition, augmentation: str) -> None:
+    models = initial_row().repeat(3, 1)
+    train(trainer(data, partition, augmentation=augmentation, steps=1), models, [0], 4)
+    chosen = fresh_batches(partition, 0, 4)[:1]
+    reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
+    images = ImageLoader(data, CPU).augmented(
+        data.x_train, chosen, augmentation, True, generator(0, "augmentation", 0, 4)
+    )
+    cross_entropy(reference(images), torch.tensor(data.y_train[chosen[0]])).backward()
+    row = torch.cat([(p - 0.1 * p.grad).detach().flatten() for p in reference.parameters()])
+    assert_same(models[0], row)
+    assert not torch.allclose(models[0], sgd(data, chosen), rtol=1e-4, atol=1e-6)
+
+
+def dropping_trainer(data: ImageData, partition: Partition) -> LocalTrainer:
+    module = initial_model(CNN | {"dropout": 0.5}, (8, 8, 2), 3, seed=0)
+    return LocalTrainer(module, data, partition, 0, CPU, steps=3, batch_size=16, learning_rate=0.1)
+
+
+def test_dropout_drops_in_training_alone(data: ImageData, partition: Partition) -> None:
+    """A unit that is dropped has no gradient: with one image and one step, half of the first weights stay."""
+    own = Partition((np.arange(1),), partition.test[:1])
+    module = initial_model(CNN | {"dropout": 0.5}, (8, 8, 2), 3, seed=0)
+    work = LocalTrainer(module, data, own, 0, CPU, steps=1, batch_size=1, learning_rate=0.1)
+    row = initial_row()
+    train(work, row[None], [0], 1)
+    head = (row != initial_row())[-27:-3].view(3, 8).any(dim=0)
+    assert 0 < head.sum() < 8
+    assert (
+        work.evaluate(row[None], np.array([0]), 1) == trainer(data, own).evaluate(row[None], np.array([0]), 1)
+    ).all()
+
+
+def test_dropout_belongs_to_client_and_round(data: ImageData, partition: Partition) -> None:
+    """Not to who else trains, nor to the state of the global generator, which is left as it was."""
+    alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    train(dropping_trainer(data, partition), alone, [1], 1)
+    torch.rand(1)
+    before = torch.get_rng_state()
+    train(dropping_trainer(data, partition), together, [2, 0, 1], 1)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(alone[1], together[1])
+
+
+def test_dropout_differs_between_rounds(data: ImageData) -> None:
+    """A client that has one image trains on the same batches in all rounds."""
+    one = Partition((np.arange(1),), (np.arange(5),))
+    first, second = initial_row()[None], initial_row()[None]
+    train(dropping_trainer(data, one), first, [0], 1)
+    train(dropping_trainer(data, one), second, [0], 2)
+    assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("option", [{"augmentation": "image"}, {"augmentation": "batch"}, {"order": "persistent"}])
+def test_options_do_not_make_clients_depend_on_each_other(
+    data: ImageData, partition: Partition, option: dict[str, str]
+) -> None:
+    alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    train(trainer(data, partition, **option), alone, [1], 1)
+    train(trainer(data, partition, **option), together, [2, 0, 1], 1)
+    assert torch.equal(alone[1], together[1])
+
+
 @pytest.mark.parametrize(
     ("option", "message"),
     [
+        ({"augmentation": "images"}, "training.augmentation: .*did you mean 'image'"),
         ({"schedule": "inverse_sqr"}, "training.schedule: .*did you mean 'inverse_sqrt'"),
         ({"order": "lasting"}, "training.order: .*fresh, persistent"),
     ],
