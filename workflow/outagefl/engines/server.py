@@ -38,6 +38,7 @@ METRICS = (
     "train_loss",
     "unamplified_accuracy",
     "consensus_error",
+    "diverged",
     "online",
     "server_memory",
     "client_memory",
@@ -140,13 +141,12 @@ def some_images(total: int, wanted: int | None, rng: np.random.Generator) -> NDA
 
 def run(
     spec: Mapping[str, Any],
-    *,
     dataset: ImageData,
     partition: Partition,
     availability: NDArray[np.bool_],
-    probability: NDArray[np.float64] | None = None,
     report: Callable[[int, float], None],
     device: str,
+    probability: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; time = round.
 

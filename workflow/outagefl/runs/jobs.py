@@ -42,7 +42,7 @@ def _job_name(root: Path, plan: Plan, batch: list[str]) -> str:
     """A name no earlier job left a marker under (it would be taken as done, though its runs are gone)."""
     spec = plan.runs[batch[0]].spec
     for attempt in count():
-        name = f"{spec['study']}-{spec['availability']['kind']}-{short_hash([attempt, *batch])}"
+        name = f"{spec['study']}-{spec['dataset']['kind']}-{short_hash([attempt, *batch])}"
         if not marker(root, name).exists():
             return name
     raise AssertionError("unreachable")

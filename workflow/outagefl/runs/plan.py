@@ -59,11 +59,6 @@ class Run:
     spec: dict[str, Any]
     inputs: dict[str, str]
 
-    @property
-    def setting(self) -> str:
-        """Hash of all but the method's rule and the seed: what the runs of one batch have in common."""
-        return short_hash({key: value for key, value in self.spec.items() if key not in ("rule", "seed")})
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -224,8 +219,8 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: P
 
 
 def batches(runs: Mapping[str, Run], missing: Iterable[str], size: int) -> list[list[str]]:
-    """Missing runs grouped into jobs of at most ``size`` runs of one setting."""
-    by_setting: dict[str, list[str]] = {}
+    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set."""
+    groups: dict[tuple[str, str], list[str]] = {}
     for path in missing:
-        by_setting.setdefault(runs[path].setting, []).append(path)
-    return [group[start : start + size] for group in by_setting.values() for start in range(0, len(group), size)]
+        groups.setdefault((runs[path].spec["study"], runs[path].inputs["dataset"]), []).append(path)
+    return [group[start : start + size] for group in groups.values() for start in range(0, len(group), size)]
