@@ -12,10 +12,12 @@ os.environ.update(
 )  # for the scripts, here and in remote jobs, which read this file too
 
 from outagefl import config as configuration
+from outagefl.components import module_name
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
 from outagefl.runs.plan import make_plan, to_describe
+from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
@@ -31,6 +33,7 @@ try:
     SETTINGS = configuration.load(config, Path("config"))
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
+    THEORY = declared_checks(SETTINGS)
 except OutageflError as error:
     sys.exit(f"outagefl: {error}")
 

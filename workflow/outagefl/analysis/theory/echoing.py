@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from outagefl.analysis import style
-from outagefl.analysis.theory.durations import durations
+from outagefl.analysis.theory.algorithm import durations
 from outagefl.analysis.theory.options import probability as check_probability
 from outagefl.analysis.theory.result import Array, Checked, Finding, mean_interval
 from outagefl.inputs import checks
@@ -37,7 +37,7 @@ def dynamics(rounds: int, probability: float, gamma: float, period: int, window:
 
 
 def moments(p: Array) -> Array:
-    """The exact first and second moments of t − τ(t), (2, rounds): with p^t it is 1 again, else one more than before."""
+    """The exact first and second moments of t − τ(t), (2, rounds): with p^t it is 1 again, else one more."""
     first = second = 1.0
     found = []
     for chance in p:

@@ -19,7 +19,7 @@ from outagefl.inputs import checks
 
 OPTIMA = np.array([0.0, 100.0])  # u₁ and u₂
 MINIMISER = float(OPTIMA.mean())
-ROUNDING = 1e-9  # an interval without width, of two clients that are always available, must allow for it
+TOLERANCE = 1e-6  # for what is left of the start where two clients that are always available make an interval a point
 
 
 def expected_output(p: Array) -> Array:
@@ -116,7 +116,7 @@ def _findings(values: pd.DataFrame) -> tuple[Finding, ...]:
 
 
 def _inside(values: pd.DataFrame, target: pd.Series | float) -> pd.Series:
-    return (values["low"] - ROUNDING <= target) & (target <= values["high"] + ROUNDING)
+    return (values["low"] - TOLERANCE <= target) & (target <= values["high"] + TOLERANCE)
 
 
 def draw(values: pd.DataFrame) -> Figure:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from outagefl.analysis import style
-from outagefl.analysis.theory.durations import durations
+from outagefl.analysis.theory.algorithm import fedswe
 from outagefl.analysis.theory.result import Array, Checked, Finding
 from outagefl.errors import InputError
 from outagefl.inputs import checks
@@ -26,24 +26,6 @@ def alternating(rounds: int, clients: int) -> NDArray[np.bool_]:
     """The availability of Proposition 17, (rounds, clients)."""
     first = np.arange(clients) < clients // 2
     return np.where(np.arange(rounds)[:, None] % 2 == 0, first, ~first)
-
-
-def fedswe(available: NDArray[np.bool_], optima: Array, k: float, progress: Array) -> tuple[Array, Array]:
-    """Algorithm 1 with exact gradients and η_g = 1 from x = 0: global models (rounds, …), local models (rounds, …, m).
-
-    ``optima``: u (…, m), any number of problems at once; ``progress`` (rounds,): the share of its way to u_i that a
-    client goes in a round, 1 − (1 − η_l)^s.
-    """
-    x, local = np.zeros(optima.shape[:-1]), np.zeros(optima.shape)
-    globals_, locals_ = [], []
-    for active, away, share in zip(available, durations(available), progress, strict=True):
-        sent = local - away * share * (local - optima)
-        if active.any() or k:
-            x = (sent[..., active].sum(-1) + k * x) / (active.sum() + k)
-        local = np.where(active, x[..., None], local)
-        globals_.append(x)
-        locals_.append(local)
-    return np.array(globals_), np.array(locals_)
 
 
 def check(rng: np.random.Generator, *, clients: int, problems: int, rounds: int, learning_rate: float) -> Checked:

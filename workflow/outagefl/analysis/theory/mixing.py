@@ -1,9 +1,9 @@
 """The mixing matrices of FedSWE on m clients and k virtual ones that are always available (FedSWE paper, (9)).
 
-The virtual clients all hold the newest global model, so here one coordinate, scaled by √k, stands for them together: of
-the paper's matrix of m + k rows this leaves out only eigenvalues 0. How well a window of rounds mixes is ρ_k, the second
-largest eigenvalue of E[W Wᵀ], W = W⁽⁰⁾ W⁽¹⁾ … being the product of the window's matrices: of the square distance from
-consensus a share of at most ρ_k is left on average (Lemma 5).
+The virtual clients all hold the newest global model, so here one coordinate, scaled by √k, stands for them together:
+of the paper's matrix of m + k rows this leaves out only eigenvalues 0. How well a window of rounds mixes is ρ_k, the
+second largest eigenvalue of E[W Wᵀ], W being the product of the window's matrices, first round first: of the square
+distance from consensus a share of at most ρ_k is left on average (Lemma 5).
 """
 
 from __future__ import annotations
@@ -65,12 +65,6 @@ def second_eigenvalue(symmetric: Array) -> float:
 def rho(p: Array, k: float) -> float:
     """ρ_k of the window with availabilities p (rounds, m)."""
     return second_eigenvalue(expected_square(p, k))
-
-
-def left_on_average(square: Array, k: float) -> float:
-    """The share of the square distance from consensus that E[W Wᵀ] leaves, averaged over all directions."""
-    m = len(square) - 1
-    return float((np.trace(square) - 1) / (m + k - 1))
 
 
 def windows(

@@ -122,8 +122,8 @@ def _squares() -> Finding:
         as_printed,
         left,
         left <= as_printed,
-        "client 1 of 2, then client 2, k = 1: in some direction this share of the square distance from consensus is "
-        "left, more than λ₂(W²) allows; the lemma holds for λ₂(E[W Wᵀ]), which is what is called ρ_k here (a product of "
+        "client 1 of 2, then client 2, k = 1: in some direction this share of the square distance from consensus "
+        "is left, more than λ₂(W²) allows; the lemma holds for λ₂(E[W Wᵀ]), called ρ_k in all findings (a product of "
         "symmetric matrices is not symmetric)",
     )
 
