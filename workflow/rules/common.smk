@@ -88,6 +88,11 @@ def figure_options(wildcards):
     return {key: analysis[key] for key in FIGURES[wildcards.figure]}
 
 
+def theory_settings(wildcards):
+    """Kind and options of a theory check."""
+    return THEORY[f"{wildcards.study}/{wildcards.check}"]
+
+
 wildcard_constraints:
     experiment=one_of(PLAN.experiments),
     figure=one_of(FIGURES),

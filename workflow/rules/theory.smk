@@ -1,12 +1,6 @@
 # Theory: statements of a paper held against computations, without training; each check has findings and a figure.
 # Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
-FINDINGS = (
-    [f"results/{SCALE}/findings.html"] if THEORY else []
-)  # of all checks, where there are any
-
-
-def check_settings(wildcards):
-    return THEORY[f"{wildcards.study}/{wildcards.check}"]
+FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
 
 rule theory:
@@ -30,15 +24,15 @@ rule theory:
     conda:
         "../../envs/analysis.yaml"
     params:
-        settings=check_settings,
-        code=lambda w: code("theory.py", module_name("theory check", check_settings(w)["kind"])),
+        settings=theory_settings,
+        code=lambda w: code("theory.py", module_name("theory check", theory_settings(w)["kind"])),
     script:
         "../scripts/theory.py"
 
 
 rule findings:
     input:
-        [f"results/{SCALE}/{name.replace('/', '/theory/')}.csv" for name in THEORY],
+        [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.csv" for name in THEORY],
     output:
         csv=f"results/{SCALE}/findings.csv",
         html=report(

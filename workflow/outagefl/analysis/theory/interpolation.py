@@ -151,5 +151,5 @@ def draw(values: pd.DataFrame) -> Figure:
             else:
                 for column, colour in zip(("client 1", "client 2"), style.OTHER_COLOURS, strict=False):
                     axes.plot(path["round"], path[column], color=colour, linewidth=1.5, label=column)
-                axes.legend(loc="center right", fontsize=8)
+        panels[-1].legend(loc="upper right", fontsize=8)
     return figure

@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from outagefl.analysis.statistics import LEVEL
-
 Array = NDArray[np.float64]
+LEVEL = 0.95  # of every interval
 
 
 @dataclass(frozen=True)
