@@ -94,9 +94,20 @@ def test_findings_on_echoing():
     checked = echoing.check(generator(0, "test"), rounds=60, repetitions=500, **options)
     assert all(finding.holds for finding in checked.findings)
     assert len(checked.findings) == 13
+    values = checked.values.assign(width=lambda v: v["high"] - v["low"])
+    assert ((values["mean"] - values["exact"]).abs() <= values["width"]).all()  # twice the half width
     deltas = checked.values.drop_duplicates("dynamics").set_index("dynamics")["delta"]
     expected = {"always": 1, "stationary": 0.3, "staircase": 0.12, "sine": 0.21, "periodic": 0.15}
     assert deltas.drop("interleaved").to_dict() == pytest.approx(expected)
+
+
+def test_a_moment_above_its_bound_does_not_hold(monkeypatch):
+    monkeypatch.setattr(echoing, "bounds", lambda length, delta: (1.5, 1e9))
+    options = {"probability": 0.3, "gamma": 0.3, "period": 4, "window": 10}
+    checked = echoing.check(generator(0, "test"), rounds=20, repetitions=20, **options)
+    first, second = checked.findings[1::2], checked.findings[2::2]
+    assert [finding.holds for finding in first] == [True, *[False] * 5]  # only who is always there stays below
+    assert all(finding.holds for finding in second)
 
 
 @pytest.mark.parametrize("option", [{"clients": 3}, {"rounds": 11}, {"learning_rate": 0}])
