@@ -12,10 +12,12 @@ os.environ.update(
 )  # for the scripts, here and in remote jobs, which read this file too
 
 from outagefl import config as configuration
+from outagefl.components import module_name
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
 from outagefl.runs.plan import make_plan, to_describe
+from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
@@ -37,6 +39,7 @@ try:
     SETTINGS = configuration.load(config, Path("config"))
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
+    THEORY = declared_checks(SETTINGS)
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:
@@ -104,6 +107,11 @@ def figure_options(wildcards):
     """What a figure must know of the experiment beyond its runs."""
     analysis = PLAN.experiments[wildcards.experiment].analysis
     return {key: analysis[key] for key in FIGURES[wildcards.figure]}
+
+
+def theory_settings(wildcards):
+    """Kind and options of a theory check."""
+    return THEORY[f"{wildcards.study}/{wildcards.check}"]
 
 
 wildcard_constraints:
