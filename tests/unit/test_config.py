@@ -28,8 +28,8 @@ def plan_of(config):
 
 
 def plan_with(sfg=None, **changes):
-    """Plan the real configuration with overrides of the SFG study and of main keys."""
-    return plan_of(main_config(overrides={"sfg": sfg or {}}, **changes))
+    """Plan the SFG study of the real configuration with overrides of it and of main keys."""
+    return plan_of(main_config(**{"studies": ["sfg"], "overrides": {"sfg": sfg or {}}, **changes}))
 
 
 def assert_one_line_with(message, parts):
@@ -60,6 +60,9 @@ def setting(**values):
         ({"sfg": setting(dataset="cifar11")}, ["dataset", "cifar11", "cifar10"]),
         ({"sfg": setting(training={"steps": 0})}, ["training.steps", "0", "1 or more"]),
         ({"sfg": setting(training={"step": 1})}, ["training", "'step'", "did you mean 'steps'"]),
+        ({"sfg": setting(training={"schedule": "inverse"})}, ["training.schedule", "did you mean 'inverse_sqrt'"]),
+        ({"sfg": setting(training={"clip_norm": 0})}, ["training.clip_norm", "0", "above 0, or null"]),
+        ({"sfg": setting(evaluated="global")}, ["sfg.setting", "'evaluated'", "valid: availability"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sgf", "gamma": 0.5}}}}}, ["sgf", "did you mean 'sfg'"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sfg", "gamma": 1.5}}}}}, ["rule.gamma", "1.5", "at most 1"]),
         ({"sfg": {"seeds": 0}}, ["seeds", "0", "number of seeds"]),

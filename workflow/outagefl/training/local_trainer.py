@@ -29,7 +29,8 @@ EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations l
 class LocalTrainer:
     """Trains clients by plain SGD on their own images and evaluates them on their own test images.
 
-    What a client learns in a round depends on its row, the seed and the round only, not on which other clients train.
+    What a client learns in a round depends on its row, the seed, the round and, in a persistent order, on how many
+    rounds it has trained in; not on which other clients train.
     """
 
     def __init__(
