@@ -29,7 +29,8 @@ EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations l
 class LocalTrainer:
     """Trains clients by plain SGD on their own images and evaluates them on their own test images.
 
-    What a client learns in a round depends on its row, the seed and the round only, not on which other clients train.
+    What a client learns in a round depends on its row, the seed, the round and, in a persistent order, on how many
+    rounds it has trained in; not on which other clients train.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class LocalTrainer:
     ) -> None:
         """Train the clients (k,) for ``steps`` steps each, in place on their models ``rows``, k tensors (d,).
 
-        ``rounds_done`` (k,): the rounds each client has trained in before. Raises TrainingError when a client's loss is
-        not finite.
+        ``rounds_done`` (k,): the rounds each client has trained in before. The last bits may depend on where a row
+        begins in memory, modulo 16 bytes: a tensor of its own or a client's fixed row of a matrix gives the same.
+
+        Raises TrainingError when a client's loss is not finite.
         """
         self.model.module.train()
         losses = torch.empty(len(clients), self.options.steps, device=self.device)
