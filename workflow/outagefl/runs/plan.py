@@ -180,11 +180,13 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
         for name, declared in settings["experiments"].items():
             analysis = {**settings["analysis"], **declared.get("analysis", {})}
             experiment = Experiment(study, name, declared["title"], analysis)
-            for member in members(study, settings, name):
-                experiment.members.append((add_run(plan, catalog, member.spec), member))
+            checked = list(members(study, settings, name))
             if analysis["baseline"] not in declared["methods"]:
                 where = f"studies.{study}.experiments.{name}.methods"
                 raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
+            if declared.get("skip", False):
+                continue
+            experiment.members.extend((add_run(plan, catalog, member.spec), member) for member in checked)
             plan.experiments[f"{study}/{name}"] = experiment
     for what, settings in described(config):
         _add_input(plan, catalog, what, {what: settings})

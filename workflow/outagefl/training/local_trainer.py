@@ -53,8 +53,10 @@ class LocalTrainer:
     ) -> None:
         """Train the clients (k,) for ``steps`` steps each, in place on their models ``rows``, k tensors (d,).
 
-        ``rounds_done`` (k,): the rounds each client has trained in before. Raises TrainingError when a client's loss is
-        not finite.
+        ``rounds_done`` (k,): the rounds each client has trained in before. The last bits may depend on where a row
+        begins in memory, modulo 16 bytes: a tensor of its own or a client's fixed row of a matrix gives the same.
+
+        Raises TrainingError when a client's loss is not finite.
         """
         self.model.module.train()
         losses = torch.empty(len(clients), self.options.steps, device=self.device)
