@@ -12,7 +12,16 @@ from scipy.sparse.csgraph import connected_components
 
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import graphs
-from outagefl.inputs.topology import complete, erdos_renyi, random_regular, ring, watts_strogatz
+from outagefl.inputs.topology import (
+    complete,
+    directed_complete,
+    directed_erdos_renyi,
+    directed_ring,
+    erdos_renyi,
+    random_regular,
+    ring,
+    watts_strogatz,
+)
 
 
 def generator(seed=0):
@@ -30,6 +39,16 @@ def assert_simple_and_connected(edges, clients):
     assert all(0 <= i < j < clients for i, j in pairs)
     assert all(a < b for a, b in pairwise(pairs))  # sorted, each once
     assert connected_components(graphs.adjacency(edges, clients), directed=False)[0] == 1
+
+
+def assert_strongly_connected(edges, clients):
+    assert edges.dtype == np.int64
+    pairs = [tuple(pair) for pair in edges.tolist()]
+    assert all(0 <= i < clients and 0 <= j < clients and i != j for i, j in pairs)
+    assert pairs == sorted(set(pairs))
+    matrix = np.zeros((clients, clients))
+    matrix[edges[:, 0], edges[:, 1]] = 1
+    assert connected_components(matrix, connection="strong")[0] == 1
 
 
 @given(st.integers(1, 60))
@@ -78,6 +97,34 @@ def test_erdos_renyi_graphs_have_the_mean_degree_asked_for():
     assert len(erdos_renyi.edges(20, generator(), degree=19)) == 190
 
 
+@given(st.integers(1, 30))
+def test_directed_rings_and_complete_graphs_have_their_edges(clients):
+    onwards = directed_ring.edges(clients, generator(), both_ways=False)
+    assert onwards.tolist() == ([[i, (i + 1) % clients] for i in range(clients)] if clients > 1 else [])
+    both = directed_ring.edges(clients, generator(), both_ways=True)
+    everyone = directed_complete.edges(clients, generator())
+    for edges in (onwards, both, everyone):
+        assert_strongly_connected(edges, clients)
+    assert np.bincount(both[:, 1], minlength=clients).tolist() == [min(clients - 1, 2)] * clients
+    assert len(everyone) == clients * (clients - 1)
+
+
+@given(st.integers(1, 30), st.floats(0, 1), st.integers(0, 99))
+def test_directed_erdos_renyi_graphs_are_strongly_connected(clients, density, seed):
+    degree = min(np.log(clients) + 2, clients - 1) * (1 - density) + (clients - 1) * density
+    graph = directed_erdos_renyi.edges(clients, generator(seed), degree=float(degree), cycle=False)
+    assert_strongly_connected(graph, clients)
+
+
+def test_a_cycle_connects_any_directed_graph_and_adds_to_its_degree():
+    alone = directed_erdos_renyi.edges(20, generator(), degree=0, cycle=True)
+    assert alone.tolist() == directed_ring.edges(20, generator(), both_ways=False).tolist()
+    drawn = [directed_erdos_renyi.edges(20, generator(seed), degree=4, cycle=True) for seed in range(100)]
+    assert np.mean([len(edges) / 20 for edges in drawn]) == pytest.approx(4.79, abs=0.15)  # standard error 0.04
+    upwards = np.mean([(edges[:, 0] < edges[:, 1]).mean() for edges in drawn])
+    assert upwards == pytest.approx((2 + 19 / 20 * 15 / 19) / 4.79, abs=0.02)  # half of what is drawn, 19 of the cycle
+
+
 @pytest.mark.parametrize(
     "draw",
     [
@@ -85,8 +132,9 @@ def test_erdos_renyi_graphs_have_the_mean_degree_asked_for():
         lambda rng: random_regular.edges(30, rng, degree=25),
         lambda rng: watts_strogatz.edges(30, rng, neighbors=4, rewiring=0.3),
         lambda rng: erdos_renyi.edges(30, rng, degree=6),
+        lambda rng: directed_erdos_renyi.edges(30, rng, degree=6, cycle=False),
     ],
-    ids=["regular", "dense regular", "small world", "Erdős–Rényi"],
+    ids=["regular", "dense regular", "small world", "Erdős–Rényi", "directed Erdős–Rényi"],
 )
 def test_a_seed_determines_a_random_graph(draw):
     assert np.array_equal(draw(generator(1)), draw(generator(1)))
@@ -134,6 +182,7 @@ def test_a_single_client_is_a_connected_graph_without_edges():
         (watts_strogatz, 9, {"neighbors": 4, "rewiring": 1.1}, "topology.rewiring: 1.1 is not a number from 0 to 1"),
         (erdos_renyi, 9, {"degree": 9}, "topology.degree with 9 clients: 9 is not a number from 0 to 8"),
         (erdos_renyi, 9, {"degree": -1}, "topology.degree with 9 clients: -1 is not"),
+        (directed_erdos_renyi, 9, {"degree": 9, "cycle": True}, "topology.degree with 9 clients: 9 is not"),
     ],
 )
 def test_graphs_that_cannot_exist_are_refused_at_once(kind, clients, options, message):
@@ -152,6 +201,7 @@ def test_a_graph_that_never_gets_connected_is_given_up():
     [
         (random_regular, {"degree": 2}, "1000 clients and degree 2: none of 1 .* degree 3 or more"),
         (watts_strogatz, {"neighbors": 2, "rewiring": 1}, "neighbors 2 and rewiring 1: none of 1 .* smaller rewiring"),
+        (directed_erdos_renyi, {"degree": 2, "cycle": False}, "mean degree 2: none of 1 .* above ln"),
     ],
 )
 def test_giving_up_says_what_would_help(kind, options, message, monkeypatch):
@@ -190,9 +240,10 @@ def test_a_graph_is_made_from_its_spec(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"edges": np.array([[0, 3]]), "clients": 3}, "0 <= i < j < 3"),
-        ({"edges": np.array([[1, 0]]), "clients": 3}, "0 <= i < j < 3"),
-        ({"edges": np.array([[-1, 0]]), "clients": 3}, "0 <= i < j < 3"),
+        ({"edges": np.array([[0, 3]]), "clients": 3}, "two different clients of 0 to 2"),
+        ({"edges": np.array([[1, 1]]), "clients": 3}, "two different clients of 0 to 2"),
+        ({"edges": np.array([[-1, 0]]), "clients": 3}, "two different clients of 0 to 2"),
+        ({"edges": np.array([[0, 1], [1, 0], [0, 1]]), "clients": 3}, "an edge stands twice"),
         ({"edges": np.array([0, 1]), "clients": 3}, "64-bit integers"),
         ({"edges": np.array([[0.0, 1.0]]), "clients": 3}, "64-bit integers"),
         ({"edges": np.array([[0, 1]]), "clients": [3, 3]}, "64-bit integers"),

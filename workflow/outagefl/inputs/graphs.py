@@ -1,4 +1,7 @@
-"""Undirected graphs as arrays of edges: (E, 2) int64 with i < j, sorted, each edge once."""
+"""Graphs as arrays of edges: (E, 2) int64, sorted, each edge once.
+
+An edge of an undirected graph is [i, j] with i < j. One of a directed graph is [source, target]: the source sends.
+"""
 
 from __future__ import annotations
 
@@ -27,25 +30,25 @@ def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
 
 
 def edge_array(graph: nx.Graph[int]) -> Edges:
-    """The edges of a graph whose nodes are numbered from 0."""
+    """The edges of a graph, directed or not, whose nodes are numbered from 0."""
     edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
-    return np.unique(np.sort(edges, axis=1), axis=0)
+    return np.unique(edges if graph.is_directed() else np.sort(edges, axis=1), axis=0)
 
 
 def require_connected(draw: Callable[[], nx.Graph[int]], asked: str, advice: str) -> Edges:
-    """The edges of the first connected graph among ``ATTEMPTS`` draws.
+    """The edges of the first connected graph among ``ATTEMPTS`` draws; strongly connected, if they are directed.
 
     Raises InputError saying what was ``asked`` (kind and values) and what would help (``advice``) if there is none.
     """
     for _ in range(ATTEMPTS):
         graph = draw()
-        if nx.is_connected(graph):
+        if nx.is_strongly_connected(graph) if isinstance(graph, nx.DiGraph) else nx.is_connected(graph):
             return edge_array(graph)
     raise InputError(f"topology {asked}: none of {ATTEMPTS} random graphs was connected; {advice}")
 
 
 def adjacency(edges: Edges, clients: int) -> NDArray[np.bool_]:
-    """The symmetric adjacency matrix, (clients, clients), without self-loops."""
+    """The symmetric adjacency matrix of an undirected graph, (clients, clients), without self-loops."""
     matrix = np.zeros((clients, clients), dtype=bool)
     matrix[edges[:, 0], edges[:, 1]] = True
     return matrix | matrix.T
@@ -62,6 +65,8 @@ def load(path: Path | str) -> tuple[Edges, int]:
     if count.shape or edges.ndim != 2 or edges.shape[1] != 2 or not count.dtype == edges.dtype == np.int64:
         raise DataError(f"{path}: a graph holds its edges (E, 2) and the number of clients as 64-bit integers")
     clients = int(count)
-    if not ((edges >= 0) & (edges < clients)).all() or not (edges[:, 0] < edges[:, 1]).all():
-        raise DataError(f"{path}: an edge joins client i to client j with 0 <= i < j < {clients}")
+    if not ((edges >= 0) & (edges < clients)).all() or (edges[:, 0] == edges[:, 1]).any():
+        raise DataError(f"{path}: an edge joins two different clients of 0 to {clients - 1}")
+    if len(np.unique(edges, axis=0)) < len(edges):
+        raise DataError(f"{path}: an edge stands twice")
     return edges, clients

@@ -1,0 +1,13 @@
+"""Complete directed graph: every client sends to every other."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from outagefl.inputs.graphs import Edges, edge_array
+
+
+def edges(clients: int, rng: np.random.Generator) -> Edges:
+    """All clients · (clients - 1) edges [source, target]."""
+    return edge_array(nx.complete_graph(clients, nx.DiGraph))
