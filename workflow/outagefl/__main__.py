@@ -38,7 +38,7 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     catalog, given = sources(CATALOG, {}), {"dataset": source, "trace": trace}
     for what, option, settings in (
         ("dataset", "--source", spec["dataset"]),
-        ("trace", "--trace", spec["availability"].get("trace")),
+        ("trace", "--trace", spec.get("availability", {}).get("trace")),
     ):
         if settings and given[what] is None and not catalog[settings["kind"]].bundled:
             raise ConfigError(f"{option}: the {what} {settings['kind']!r} is not bundled; expected a path")

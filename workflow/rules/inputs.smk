@@ -1,6 +1,7 @@
-# What the methods of one seed share: who holds which images, who knows whom, who is online when, and what is behind it.
-# Needs the prepared data set (partitions), a source (traces), a partition (probabilities that go with the labels), a
-# trace or probabilities (availability made from them); makes results/inputs/{partition,topology,trace,probability,availability}/.
+# What the methods of one seed share: who holds which images, who knows whom, what links lose, how fast who is, who is
+# online when, and what is behind it. Needs the prepared data set (partitions), a source (traces), a partition
+# (probabilities that go with the labels), a trace or probabilities (availability made from them), a topology (links);
+# makes results/inputs/{partition,topology,links,speeds,trace,probability,availability}/.
 # Addresses hold everything that can change a file, so times of change mean nothing here (ancient).
 
 
@@ -14,7 +15,7 @@ rule input:
     benchmark:
         "results/benchmarks/input/{what}/{name}.tsv"
     wildcard_constraints:
-        what="partition|topology|trace|probability|availability",
+        what="partition|topology|links|speeds|trace|probability|availability",
         name="[^/]+",
     conda:
         "../../envs/train.yaml"

@@ -24,7 +24,7 @@ import torch
 
 from outagefl import components
 from outagefl.datasets import arrays
-from outagefl.inputs import availabilities, graphs, partitions, probabilities
+from outagefl.inputs import activation_intervals, availabilities, graphs, link_losses, partitions, probabilities
 
 
 def execute(
@@ -53,6 +53,8 @@ LOAD: dict[str, Callable[[Path], Any]] = {
     "dataset": arrays.load,
     "partition": partitions.load,
     "topology": _edges,
+    "links": link_losses.load,
+    "speeds": activation_intervals.load,
     "probability": probabilities.load,
     "availability": availabilities.load,
 }

@@ -35,6 +35,8 @@ INPUTS = {
     "dataset": InputKind("outagefl.datasets.arrays", (), ""),
     "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz"),
     "topology": InputKind("outagefl.inputs.graphs", ("clients", "seed"), ".npz"),
+    "links": InputKind("outagefl.inputs.link_losses", ("seed",), ".npz"),
+    "speeds": InputKind("outagefl.inputs.activation_intervals", ("clients", "seed"), ".npz"),
     "trace": InputKind("outagefl.inputs.traces", (), ".npz"),
     "probability": InputKind("outagefl.inputs.probabilities", ("clients", "rounds", "seed"), ".npy"),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
@@ -44,7 +46,7 @@ FORMAT = 1  # raise it when the layout of result files changes
 
 @dataclass(frozen=True)
 class Input:
-    """Something that runs share: a prepared data set, a partition, a graph, a trace, probabilities or availability."""
+    """Something that runs share: a prepared data set, a partition, a graph, its links, availability or the like."""
 
     what: str
     spec: dict[str, Any]
@@ -94,23 +96,26 @@ def _code(*modules: str) -> dict[str, str]:
 def _slug(*parts: Any) -> str:
     """A readable part of a path, components by their kinds; the hash beside it tells apart what the slug does not."""
     names = (part["kind"] if isinstance(part, Mapping) else str(part) for part in parts)
-    return "-".join(re.sub(r"[^\w.-]", "_", name) for name in names)
+    return "-".join(re.sub(r"[^\w.-]+", "_", name).strip("_") for name in names)
 
 
 def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
-    """Digests of the modules a run uses: its engine, model and rule, and what they and the runner import."""
+    """Digests of the modules a run uses: its engine, model, rule and channel, and what they and the runner import."""
+    channel = [components.module_name("channel", spec["channel"]["kind"])] if "channel" in spec else []
     return _code(
         "outagefl.runs.execute",
         components.module_name("engine", spec["engine"]),
         components.module_name("model", spec["model"]["kind"]),
         components.module_name(f"{spec['engine']} rule", spec["rule"]["kind"]),
+        *channel,
     )
 
 
 def run_path(run: Run) -> str:
     """Where a run lives below the results folder, e.g. ``runs/sfg/sfg_cut-digits-markov-s3-1a2b3c4d``."""
     spec = run.spec
-    [outages] = behind(spec["availability"]).values() or [spec["availability"]]
+    failing = spec.get("availability") or spec["links"]
+    [outages] = behind(failing).values() or [failing]
     slug = _slug(spec["rule"], spec["dataset"], outages, f"s{spec['seed']}")
     address = short_hash({"format": FORMAT, "spec": spec, "code": run_code(spec), "inputs": run.inputs})
     return f"runs/{spec['study']}/{slug}-{address}"
@@ -159,13 +164,18 @@ def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> 
     inputs = {"dataset": dataset, "partition": _add_input(plan, catalog, "partition", spec, dataset)}
     if "topology" in spec:
         inputs["topology"] = _add_input(plan, catalog, "topology", spec)
+    if "links" in spec:
+        inputs["links"] = _add_input(plan, catalog, "links", spec, inputs["topology"])
+    if "speeds" in spec:
+        inputs["speeds"] = _add_input(plan, catalog, "speeds", spec)
     needs = []
-    for what, settings in behind(spec["availability"]).items():
+    for what, settings in behind(spec.get("availability", {})).items():
         partition = [inputs["partition"]] if depends_on_labels(settings) else []
         needs = [_add_input(plan, catalog, what, {**spec, what: settings}, *partition)]
         if what == "probability":
             inputs[what] = needs[0]
-    inputs["availability"] = _add_input(plan, catalog, "availability", spec, *needs)
+    if "availability" in spec:
+        inputs["availability"] = _add_input(plan, catalog, "availability", spec, *needs)
     run = Run(spec, inputs)
     path = run_path(run)
     plan.runs.setdefault(path, run)

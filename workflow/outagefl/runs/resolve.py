@@ -11,7 +11,7 @@ from outagefl.config import check
 from outagefl.errors import ConfigError, unknown
 
 # fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
-COMPONENTS = ("dataset", "partition", "topology", "availability", "model", "rule")
+COMPONENTS = ("dataset", "partition", "topology", "links", "speeds", "channel", "availability", "model", "rule")
 # option of a component that is a component itself → its family; in some kinds an option of that name is a number
 NESTED = {"trace": "trace", "probability": "probability", "base": "base probability"}
 
