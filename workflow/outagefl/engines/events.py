@@ -1,0 +1,158 @@
+"""Event-driven gossip over lossy links (DFL-AA paper): every node trains, sends and aggregates by a clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from outagefl import components
+from outagefl.datasets.arrays import ImageData
+from outagefl.engines.checks import check_edges, check_partition
+from outagefl.engines.event_simulation import EventState, Network, play, start
+from outagefl.engines.metrics import tidy
+from outagefl.errors import InputError
+from outagefl.inputs.partitions import Partition
+from outagefl.rules.age_and_reception import RECEPTION_RATES
+from outagefl.training.devices import resolve
+from outagefl.training.initial import initial_model
+from outagefl.training.local_trainer import LocalTrainer
+
+Floats = NDArray[np.float64]
+
+
+def run(
+    spec: Mapping[str, Any],
+    dataset: ImageData,
+    partition: Partition,
+    topology: NDArray[np.int64],
+    links: Floats,
+    speeds: Floats,
+    report: Callable[[int, float], None],
+    device: str,
+) -> pd.DataFrame:
+    """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; a round is an evaluation.
+
+    ``spec``: a resolved run spec; ``topology``: directed edges (E, 2), [source, target]; ``links``: their loss rates,
+    (E,); ``speeds``: seconds between activations, (n,); ``report``: called with the evaluation and the mean accuracy
+    over all nodes; ``device``: cpu, cuda or auto. Times are virtual seconds.
+
+    Metrics: of every node accuracy (fraction of the common test images), loss (cross-entropy, nats), age (mean seconds
+    since the messages in its inbox were generated) and, under a rule that estimates them, reception_rate (of the link
+    from its lowest-numbered in-neighbour); of all consensus_distance, (1/n) Σ ‖w_i − w̄‖².
+
+    Raises InputError for inputs that do not fit the spec and TrainingError when training diverges.
+    """
+    nodes, seed, horizon = spec["clients"], spec["seed"], spec["horizon"]
+    check_edges(topology, nodes)
+    check_partition(partition, dataset, nodes, own_test=False)
+    if links.shape != (len(topology),) or speeds.shape != (nodes,):
+        raise InputError(
+            f"links and speeds: found {links.shape} and {speeds.shape}, expected {(len(topology),)} and {(nodes,)}"
+        )
+    module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, spec["head_init"])
+    trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
+    weights, options = components.load("events rule", spec["rule"])
+    memory = import_module(weights.__module__).memory(nodes, **options)
+    row = trainer.model.row()
+    state = start(row, trainer.optimiser_states(nodes), memory)
+    watch = Watch(trainer, topology, horizon, report, **spec["evaluation"])
+    network = make_network(spec, topology, links, len(row) if spec["exchange"] == "all" else trainer.model.parameters)
+    for time in play(state, network, partial(weights, **options), trainer, speeds, horizon):
+        watch.before(time, state)
+    return watch.table()
+
+
+def make_network(spec: Mapping[str, Any], topology: NDArray[np.int64], links: Floats, length: int) -> Network:
+    """The network of a spec; ``length``: how many numbers of a row travel."""
+    targets: tuple[dict[int, float], ...] = tuple({} for _ in range(spec["clients"]))
+    for (source, target), loss in zip(topology.tolist(), links.tolist(), strict=True):
+        targets[source][target] = loss
+    received, options = components.load("channel", spec["channel"])
+    return Network(targets, partial(received, **options), spec["chunk"], length, spec["fill_at"], spec["seed"])
+
+
+class Watch:
+    """Evaluates the nodes as virtual time goes by."""
+
+    def __init__(
+        self,
+        trainer: LocalTrainer,
+        topology: NDArray[np.int64],
+        horizon: float,
+        report: Callable[[int, float], None],
+        *,
+        every: float,
+        clock: str,
+    ) -> None:
+        """``clock``: evaluate every ``every`` seconds after all events up to then (``seconds``), or, as the released
+        code does, after the first event that is at least as much later than the last evaluation (``events``).
+        """
+        self._trainer, self._horizon, self._report = trainer, horizon, report
+        self._every, self._clock = every, clock
+        self._due = every if clock == "seconds" else every - 1
+        self._previous = 0.0
+        self._first = [min(sources, default=-1) for sources in _sources(topology)]
+        self._times: list[float] = []
+        self._measured: list[dict[str, Floats]] = []
+
+    def before(self, time: float, state: EventState) -> None:
+        """Evaluate what is due before an event at ``time``; called for every event, before it happens."""
+        if self._clock == "events" and self._previous >= self._due:
+            self._evaluate(self._previous, state)
+            self._due = self._previous + self._every
+        while self._clock == "seconds" and self._due < time and self._due <= self._horizon:
+            self._evaluate(self._due, state)
+            self._due += self._every
+        self._previous = time
+
+    def table(self) -> pd.DataFrame:
+        """All that was measured."""
+        metrics = {name: np.stack([one[name] for one in self._measured]) for name in self._measured[0]}
+        return tidy(metrics, np.array(self._times))
+
+    def _evaluate(self, time: float, state: EventState) -> None:
+        data = self._trainer.data
+        results = (
+            torch.stack([self._trainer.measure(row, data.x_test, data.y_test) for row in state.models]).cpu().numpy()
+        )
+        self._times.append(time)
+        self._measured.append(
+            {
+                "accuracy": results[:, 0],
+                "loss": results[:, 1],
+                "age": ages(state, time),
+                "reception_rate": self._rates(state),
+                "consensus_distance": np.array(consensus_distance(state.models[:, : self._trainer.model.parameters])),
+            }
+        )
+        self._report(len(self._times), float(results[:, 0].mean()))
+
+    def _rates(self, state: EventState) -> Floats:
+        if RECEPTION_RATES not in state.memory:
+            return np.full(len(state.models), np.nan)
+        rates = state.memory[RECEPTION_RATES].numpy()
+        return np.array([rates[node, first] if first >= 0 else np.nan for node, first in enumerate(self._first)])
+
+
+def _sources(topology: NDArray[np.int64]) -> list[list[int]]:
+    """The in-neighbours of every node."""
+    return [topology[topology[:, 1] == node, 0].tolist() for node in range(int(topology.max(initial=-1)) + 1)]
+
+
+def ages(state: EventState, time: float) -> Floats:
+    """The mean age of each node's messages, virtual seconds since they were generated, (n,); NaN for an empty inbox."""
+    generated = [[message.generated_at for message in inbox.values()] for inbox in state.inboxes]
+    return np.array([time - np.mean(times) if times else np.nan for times in generated])
+
+
+def consensus_distance(models: Tensor) -> float:
+    """(1/n) Σ_i ‖w_i − w̄‖² of models (n, d), BatchNorm statistics not among them."""
+    return float((models - models.mean(dim=0)).square().sum(dtype=torch.float64) / len(models))
