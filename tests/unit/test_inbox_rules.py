@@ -197,12 +197,23 @@ def test_missing_chunks_are_filled_and_the_last_one_may_be_short():
 
 
 def test_a_merge_takes_each_entry_by_its_weight_and_touches_no_model():
-    own, sent = torch.tensor([0.0, 8, 8]), torch.tensor([[4.0, 4, torch.nan], [8.0, torch.nan, 0]])
+    own, sent = torch.tensor([0.0, 8, 8]), torch.tensor([[4.0, 4, 100], [8.0, 100, 0]])
     before = own.clone()
     arrived = np.array([[True, True, False], [True, False, True]])
     merged = merge(own, sent, arrived, np.array([0.25, 0.5]), 1)
     assert merged.tolist() == [0 + 1 + 4, 2 + 1 + 4, 2 + 2 + 0]
     assert torch.equal(own, before)
+
+
+@given(st.integers(1, 12), st.integers(1, 5), st.integers(0, 3), st.integers(0, 99))
+def test_a_merge_is_the_weighted_sum_of_filled_models(parameters, chunk, entries, seed):
+    rng = np.random.default_rng(seed)
+    own, *sent = torch.from_numpy(rng.normal(size=(entries + 1, parameters)))
+    arrived = rng.random((entries, -(-parameters // chunk))) < 0.5
+    weights = rng.dirichlet(np.ones(entries + 1))[1:]
+    filled = [fill(own, row, flags, chunk) for row, flags in zip(sent, arrived, strict=True)]
+    expected = (1 - weights.sum()) * own + sum(w * row for w, row in zip(weights, filled, strict=True))
+    assert merge(own, sent, arrived, weights, chunk).tolist() == pytest.approx(expected.tolist())
 
 
 def test_local_fill_shrinks_the_step_towards_a_neighbour_by_the_reception_rate():
