@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -31,10 +32,10 @@ SIX = [
 ]
 ONE = [{"availability": "markov"}]
 DRAW = {
-    "accuracy_over_rounds": accuracy_over_rounds.draw,
+    "accuracy_over_rounds": partial(accuracy_over_rounds.draw, score="mean personalized accuracy"),
     "effective_lag": effective_lag.draw,
     "self_weight": self_weight.draw,
-    "paired_differences": lambda index, root: paired_differences.draw(index, root, baseline="dfedavg"),
+    "paired_differences": partial(paired_differences.draw, baseline="dfedavg", tail=0.1),
 }
 
 
@@ -85,7 +86,7 @@ def test_labels_and_units(tmp_path, name):
 
 def test_accuracy_is_the_mean_over_seeds_with_the_last_interval(tmp_path):
     index = read_index(write_runs(tmp_path, TWO, seeds=4))
-    axes = accuracy_over_rounds.draw(index, tmp_path).axes[0]
+    axes = accuracy_over_rounds.draw(index, tmp_path, score="accuracy").axes[0]
     final = []
     for run in index.loc[index["method"] == "sfg", "run"]:
         table = pd.read_parquet(tmp_path / run / "metrics.parquet")
@@ -107,12 +108,12 @@ def test_a_single_seed_has_lines_without_interval(tmp_path):
     assert list(table["mean"]) == [3, 4]
     assert table[["low", "high"]].isna().all(axis=None)
     index = read_index(write_runs(tmp_path, TWO, seeds=1))
-    assert len(accuracy_over_rounds.draw(index, tmp_path).axes[0].lines) == 2
+    assert len(accuracy_over_rounds.draw(index, tmp_path, score="accuracy").axes[0].lines) == 2
 
 
 def test_paired_differences_show_every_seed(tmp_path):
     index = read_index(write_runs(tmp_path, TWO, seeds=5))
-    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg", tail=0.1).axes[0]
     dots = axes.collections[0].get_offsets()
     assert len(dots) == 5
     assert dots[:, 0].mean() == pytest.approx(4, abs=0.5)
@@ -121,12 +122,12 @@ def test_paired_differences_show_every_seed(tmp_path):
     assert mean.get_xdata()[0] == pytest.approx(dots[:, 0].mean())
     assert interval.get_xdata()[0] < mean.get_xdata()[0] < interval.get_xdata()[1]
     with pytest.raises(ConfigError, match="did you mean 'dfedavg'"):
-        paired_differences.draw(index, tmp_path, baseline="dfedav")
+        paired_differences.draw(index, tmp_path, baseline="dfedav", tail=0.1)
 
 
 def test_the_baseline_alone_is_said_to_be_alone(tmp_path):
     index = read_index(write_runs(tmp_path, {"dfedavg": 0.0}))
-    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg", tail=0.1).axes[0]
     assert [text.get_text() for text in axes.texts] == ["no method beside the baseline"]
 
 
@@ -196,7 +197,7 @@ def test_files_are_the_same_byte_for_byte(tmp_path, name):
 
 
 def test_a_note_on_the_data_is_written_inside_the_figure(tmp_path):
-    figure = accuracy_over_rounds.draw(read_index(write_runs(tmp_path, TWO)), tmp_path)
+    figure = accuracy_over_rounds.draw(read_index(write_runs(tmp_path, TWO)), tmp_path, score="accuracy")
     style.save(figure, tmp_path / "f.pdf", tmp_path / "f.png", note="images recompressed as JPEG, " * 8)
     note = figure.get_suptitle()
     assert note.startswith("Data: images recompressed")
@@ -233,5 +234,5 @@ def test_looks_do_not_depend_on_the_process():
 def test_drawing_leaves_global_settings_alone(tmp_path):
     before = dict(mpl.rcParams)
     index = read_index(write_runs(tmp_path, TWO))
-    style.save(accuracy_over_rounds.draw(index, tmp_path), tmp_path / "f.pdf", tmp_path / "f.png")
+    style.save(accuracy_over_rounds.draw(index, tmp_path, score="accuracy"), tmp_path / "f.pdf", tmp_path / "f.png")
     assert dict(mpl.rcParams) == before

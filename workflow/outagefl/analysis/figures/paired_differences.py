@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,15 @@ from outagefl.analysis.results import scores, setting
 from outagefl.analysis.statistics import bootstrap_interval
 
 
-def draw(index: pd.DataFrame, root: Path, baseline: str, tail: float = 0.1) -> Figure:
+def draw(index: pd.DataFrame, root: Path, *, baseline: str | Sequence[str], tail: float) -> Figure:
     """Draw the runs of an index (``results.read_index``) that lie below the results root, a panel per setting.
 
     A pair is two runs of one seed that differ in the method alone; its difference is that of their final accuracies
     (mean over the last ``tail`` of the rounds), in percentage points. The interval is the BCa bootstrap over seeds (too
-    narrow below about ten of them); a single seed has none. Raises as ``pairing.pair``.
+    narrow below about ten of them); a single seed has none. Of several baselines it is the first. Raises as
+    ``pairing.pair``.
     """
+    baseline = baseline if isinstance(baseline, str) else baseline[0]
     runs = scores(index, root, tail)
     runs = runs.assign(setting=setting(runs))
     pairs = pair(runs, baseline)
