@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 import matplotlib as mpl
@@ -17,15 +16,18 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from scipy import stats
 
-from outagefl.analysis import curves, style
+from outagefl.analysis import curves, looks, style
 from outagefl.analysis.figures import accuracy_over_rounds, effective_lag, paired_differences, self_weight
-from outagefl.analysis.results import collect, read_index
+from outagefl.analysis.indexes import read_index
+from outagefl.analysis.results import collect
+from outagefl.components import signatures
 from outagefl.errors import ConfigError
 from outagefl.files import checksum
+from tests.unit.drawing import assert_nothing_is_cut_off_or_overlaps
 from tests.unit.synthetic_runs import write_runs
 
 TWO = {"dfedavg": 0.0, "sfg": 0.04}
-EVERY = dict.fromkeys(style.METHODS, 0.0) | {"sfg_cut": 0.05}
+EVERY = {method: 0.0 for method in looks.METHODS if method in signatures("gossip rule")} | {"sfg_cut": 0.05}
 SIX = [
     {"availability": name, "topology": "small_world"}
     for name in ("always", "markov", "bernoulli", "diurnal", "regional", "a trace of many phones")
@@ -54,17 +56,7 @@ def test_nothing_is_cut_off_or_overlaps(experiment, name):
     index, root, settings = experiment
     figure = DRAW[name](index, root)
     assert len(figure.axes) == settings
-    canvas = FigureCanvasAgg(figure)
-    with style.theme():
-        canvas.draw()
-    whole = figure.get_tightbbox(canvas.get_renderer())
-    assert whole.x0 >= 0
-    assert whole.y0 >= 0
-    assert whole.x1 <= figure.get_figwidth()
-    assert whole.y1 <= figure.get_figheight()
-    boxes = [part.get_tightbbox(canvas.get_renderer()) for part in (*figure.axes, *figure.legends)]
-    for one, other in combinations(boxes, 2):
-        assert min(one.x1, other.x1) <= max(one.x0, other.x0) or min(one.y1, other.y1) <= max(one.y0, other.y0)
+    assert_nothing_is_cut_off_or_overlaps(figure)
 
 
 @pytest.mark.parametrize("name", DRAW)
@@ -208,27 +200,27 @@ def test_a_note_on_the_data_is_written_inside_the_figure(tmp_path):
 
 
 def test_named_methods_never_look_alike():
-    looks = [tuple(style.look(method).values()) for method in style.METHODS]
-    assert len(set(looks)) == len(looks)
-    assert len({style.label(method) for method in style.METHODS}) == len(looks)
+    seen = [tuple(looks.look(method).values()) for method in looks.METHODS]
+    assert len(set(seen)) == len(seen)
+    assert len({looks.label(method) for method in looks.METHODS}) == len(seen)
 
 
 @given(st.text(min_size=1))
 def test_an_unknown_method_has_a_look_of_no_named_one(method):
-    assume(method not in style.METHODS)
-    assert style.look(method) == style.look(method)
-    assert tuple(style.look(method).values()) not in [tuple(style.look(name).values()) for name in style.METHODS]
+    assume(method not in looks.METHODS)
+    assert looks.look(method) == looks.look(method)
+    assert tuple(looks.look(method).values()) not in [tuple(looks.look(name).values()) for name in looks.METHODS]
 
 
 def test_looks_do_not_depend_on_the_process():
-    code = "from outagefl.analysis.style import look; print(look('my_rule'), look('sfg'))"
+    code = "from outagefl.analysis.looks import look; print(look('my_rule'), look('sfg'))"
     command = [sys.executable, "-c", code]
     environments = [{**os.environ, "PYTHONPATH": "workflow", "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     root = Path(__file__).parents[2]
     one, two = (
         subprocess.run(command, env=e, cwd=root, capture_output=True, text=True, check=True) for e in environments
     )
-    assert one.stdout == two.stdout == f"{style.look('my_rule')} {style.look('sfg')}\n"
+    assert one.stdout == two.stdout == f"{looks.look('my_rule')} {looks.look('sfg')}\n"
 
 
 def test_drawing_leaves_global_settings_alone(tmp_path):

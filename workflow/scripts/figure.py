@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from outagefl import components
+from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
-from outagefl.analysis.results import read_index
 from outagefl.analysis.style import save
 from outagefl.scripting import logged
 

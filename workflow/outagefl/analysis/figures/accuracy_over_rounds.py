@@ -12,7 +12,7 @@ from outagefl.analysis.results import collect, metrics
 
 
 def draw(index: pd.DataFrame, root: Path, *, score: str) -> Figure:
-    """Draw the runs of an index (``results.read_index``) that lie below the results root.
+    """Draw the runs of an index (``indexes.read_index``) that lie below the results root.
 
     ``score`` says what the study's accuracy is. Beside the curves stands the last round's 95 % t interval over seeds;
     a single seed has none.
