@@ -8,7 +8,7 @@ from typing import Any
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
 
-SHOWN = {"figures": "figure"}  # key of an analysis → family of the components it lists
+SHOWN = {"figures": "figure", "tables": "table"}  # key of an analysis → family of the components it lists
 
 
 def shown_options(analysis: Mapping[str, Any], family: str, kind: str) -> dict[str, Any]:
