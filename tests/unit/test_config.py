@@ -205,6 +205,8 @@ def test_a_bad_scale_file_is_one_clear_line(tmp_path, text, message):
     ("analysis", "parts"),
     [
         ({"figures": ["self_wait"]}, ["outages.analysis.figures", "'self_wait'", "did you mean 'self_weight'"]),
+        ({"tables": ["acuracy_table"]}, ["outages.analysis.tables", "did you mean 'accuracy_table'"]),
+        ({"figures": ["rounds_by_level"]}, ["outages.analysis.figures", "'rounds_by_level' needs the option 'level'"]),
         ({"figures": "self_weight"}, ["analysis.figures", "list of names"]),
         ({"aided": ["mifa", "sgf"]}, ["outages.analysis.aided", "'mifa'"]),
         ({"level": "availibility"}, ["outages.analysis.level", "did you mean 'availability'"]),
