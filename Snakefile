@@ -17,6 +17,7 @@ include: "workflow/rules/inputs.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/theory.smk"
 include: "workflow/rules/describe.smk"
 
 
@@ -26,6 +27,7 @@ rule all:
         f"results/{SCALE}/config.yaml",
         f"results/{SCALE}/runs.csv",
         f"results/{SCALE}/claims.html",
+        FINDINGS,
         expand(
             f"results/{SCALE}/{{experiment}}/comparison.html",
             experiment=PLAN.experiments,

@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from outagefl.config import load, merge, typed
-from outagefl.errors import ConfigError, OutageflError
+from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.inputs import traces
 from outagefl.runs.analyses import baselines, shown_options
+from outagefl.runs.jobs import require_sources
 from outagefl.runs.plan import make_plan, to_describe
 from outagefl.sources.catalog import sources
 
@@ -28,8 +29,8 @@ def plan_of(config):
 
 
 def plan_with(sfg=None, **changes):
-    """Plan the real configuration with overrides of the SFG study and of main keys."""
-    return plan_of(main_config(overrides={"sfg": sfg or {}}, **changes))
+    """Plan the SFG study of the real configuration with overrides of it and of main keys."""
+    return plan_of(main_config(**{"studies": ["sfg"], "overrides": {"sfg": sfg or {}}, **changes}))
 
 
 def assert_one_line_with(message, parts):
@@ -60,6 +61,9 @@ def setting(**values):
         ({"sfg": setting(dataset="cifar11")}, ["dataset", "cifar11", "cifar10"]),
         ({"sfg": setting(training={"steps": 0})}, ["training.steps", "0", "1 or more"]),
         ({"sfg": setting(training={"step": 1})}, ["training", "'step'", "did you mean 'steps'"]),
+        ({"sfg": setting(training={"schedule": "inverse"})}, ["training.schedule", "did you mean 'inverse_sqrt'"]),
+        ({"sfg": setting(training={"clip_norm": 0})}, ["training.clip_norm", "0", "above 0, or null"]),
+        ({"sfg": setting(evaluated="global")}, ["sfg.setting", "'evaluated'", "valid: availability"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sgf", "gamma": 0.5}}}}}, ["sgf", "did you mean 'sfg'"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sfg", "gamma": 1.5}}}}}, ["rule.gamma", "1.5", "at most 1"]),
         ({"sfg": {"seeds": 0}}, ["seeds", "0", "number of seeds"]),
@@ -330,6 +334,25 @@ def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_
     labels = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
     assert labels == {"markov", level}
     assert ("flash_matrix" in plan.sources) is (level == "smartphone_flash")
+
+
+def test_offline_all_files_that_are_missing_are_told_while_planning(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = plan_with(describe=["svhn", "femnist", "cifar10", "cifar100"], local={"cifar10": __file__})
+    resources = tmp_path / "resources" / "svhn"
+    resources.mkdir(parents=True)
+    (resources / "train_32x32.mat").touch()
+    [prepared] = [path for path, made in plan.inputs.items() if made.source == "cifar100"]
+    (tmp_path / "results" / prepared).mkdir(parents=True)  # what is there needs its source no more
+    with pytest.raises(DataError) as caught:
+        require_sources(plan, Path("results"))
+    assert_one_line_with(str(caught.value), ["config: offline", "`local`"])
+    missing = "femnist: resources/femnist/train-00000-of-00001.parquet; svhn: resources/svhn/test_32x32.mat"
+    assert f"({missing})" in str(caught.value)
+    for name in ("svhn/test_32x32.mat", "femnist/train-00000-of-00001.parquet"):
+        (tmp_path / "resources" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "resources" / name).touch()
+    require_sources(plan, Path("results"))
 
 
 def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):

@@ -75,6 +75,17 @@ def test_class_folders_are_read_from_any_archive(tmp_path, form, prefix):
     assert data.note == "not the whole data set: 30 training and 20 test images"
 
 
+def test_images_are_ordered_by_numbers_of_any_length(tmp_path):
+    """Python itself refuses to read a number of more than 4,300 digits; 01 and 1 are the same number."""
+    numbers = ["0", "1", "01", "2", "10", "9" * 4999, "1" + "0" * 4999]
+    pictures = {number: np.full((32, 32, 3), place, dtype=np.uint8) for place, number in enumerate(numbers)}
+    members = class_folders() | {f"train/cat/{number}.png": encode(picture) for number, picture in pictures.items()}
+    members |= {f"train/cat/{number}.png": encode(pictures[str(number)]) for number in NUMBERS["train"]}
+    data = prepare(pack(tmp_path / "a", "zip", members), tmp_path / "prepared")
+    cats = data.x_train[data.y_train == CLASSES.index("cat")]
+    assert cats[:, 0, 0, 0].tolist() == [0, 2, 1, 3, 4, 5, 6]
+
+
 def test_jpeg_content_is_noted_whatever_its_name(tmp_path):
     members = {name.replace(".jpg", ".png"): content for name, content in class_folders("JPEG").items()}
     data = prepare(pack(tmp_path / "a", "zip", members), tmp_path / "prepared")

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import stat
 import tarfile
 import zipfile
@@ -39,52 +40,61 @@ def files_below(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("form", ["tar", "tar.gz", "tar.xz", "zip"])
-@pytest.mark.parametrize("name", ["../train/cat/2.png", "train/../../train/cat/2.png", "{root}/train/cat/2.png"])
-def test_an_image_whose_name_leads_out_of_the_archive_is_refused(tmp_path, form, name):
+@pytest.mark.parametrize(
+    "name",
+    ["../train/cat/2.png", "train/../../train/cat/2.png", "{root}/train/cat/2.png", "../evil.txt", "{root}/evil/"],
+)
+def test_an_archive_with_a_name_that_leads_out_of_it_is_refused(tmp_path, form, name):
+    """Whether that member is an image, another file or (in a zip) a folder."""
     inside = tmp_path / "inside"
     inside.mkdir()
     name = name.format(root=tmp_path)
     source = pack(inside / "a", form, images() | {name: images()["train/cat/1.png"]})
-    refused(cifar10.prepare, source, f"{name}: this name leads out of the archive")
+    refused(cifar10.prepare, source, f"^{source}: {name}: this name leads out of the archive$")
+    with pytest.raises(DataError, match="leads out of the archive"):
+        archive.names(source)
     assert files_below(tmp_path) == {"inside/a"}
 
 
-@pytest.mark.parametrize("form", ["tar.gz", "zip"])
-def test_other_files_are_not_even_read_whatever_their_names(tmp_path, form, monkeypatch):
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    monkeypatch.chdir(inside)
-    evil = {"../evil.txt": b"x", f"{tmp_path}/evil.txt": b"x", "train/../evil.txt": b"x"}
-    cifar10.prepare(pack(inside / "a", form, images() | evil), inside / "prepared")
-    assert not [name for name in files_below(tmp_path) if "evil" in name]
-    assert len(arrays.load(inside / "prepared").y_train) == 10
+PLACES = ["train/cat/1.png", "notes.txt"]
 
 
-def with_special(source: Path, kind: bytes, target: str = "/etc/passwd") -> Path:
-    """A tar of images of which one is a link or device."""
-    members = images()
-    members.pop("train/cat/1.png")
-    pack(source, "tar", members)
-    with tarfile.open(source, "a") as file:
-        info = tarfile.TarInfo("train/cat/1.png")
-        info.type, info.linkname = kind, target
-        file.addfile(info)
-    return source
-
-
+@pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE], ids=str)
-def test_a_link_or_device_in_place_of_an_image_is_refused(tmp_path, kind):
-    refused(cifar10.prepare, with_special(tmp_path / "a", kind), "train/cat/1.png: a link or device; only plain files")
+def test_a_tar_with_a_link_or_device_is_refused(tmp_path, kind, name):
+    members = images()
+    members.pop(name, None)
+    source = pack(tmp_path / "a", "tar", members)
+    with tarfile.open(source, "a") as file:
+        info = tarfile.TarInfo(name)
+        info.type, info.linkname = kind, "/etc/passwd"
+        file.addfile(info)
+    refused(cifar10.prepare, source, f"^{source}: {name}: a link or device; only archives of plain files are read$")
 
 
-def test_a_link_in_a_zip_is_refused(tmp_path):
+@pytest.mark.parametrize("name", [*PLACES, "train/linked/"])
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
+def test_a_zip_with_a_link_or_device_is_refused(tmp_path, kind, name):
     source = tmp_path / "a.zip"
     with zipfile.ZipFile(source, "w") as file:
-        for name, content in images().items():
-            info = zipfile.ZipInfo(name)
-            info.external_attr = (stat.S_IFLNK | 0o777) << 16 if name == "train/cat/1.png" else 0o644 << 16
-            file.writestr(info, b"/etc/passwd" if name == "train/cat/1.png" else content)
-    refused(cifar10.prepare, source, "train/cat/1.png: a link or device; only plain files")
+        for member, content in (images() | {name: b"/etc/passwd"}).items():
+            info = zipfile.ZipInfo(member)
+            info.external_attr = (kind if member == name else stat.S_IFREG) << 16
+            file.writestr(info, content)
+    refused(cifar10.prepare, source, f"^{source}: {name}: a link or device; only archives of plain files are read$")
+
+
+@pytest.mark.parametrize("form", ["tar", "zip"])
+def test_folders_in_an_archive_are_harmless(tmp_path, form):
+    made = shutil.make_archive(str(tmp_path / "a"), form, pack(tmp_path / "b", "folder", images()))
+    cifar10.prepare(Path(made), tmp_path / "prepared")
+    assert len(arrays.load(tmp_path / "prepared").y_train) == 10
+
+
+def test_links_in_a_folder_of_ones_own_are_followed(tmp_path):
+    source = pack(tmp_path / "a", "folder", images())
+    (source / "train" / "cat" / "2.png").symlink_to(source / "train" / "cat" / "1.png")
+    assert "train/cat/2.png" in archive.names(source)
 
 
 def test_a_file_with_holes_is_refused(tmp_path):
@@ -94,7 +104,7 @@ def test_a_file_with_holes_is_refused(tmp_path):
         info = tarfile.TarInfo("train/cat/2.png")
         info.type = tarfile.GNUTYPE_SPARSE
         file.addfile(info)
-    refused(cifar10.prepare, source, "2.png: a link or device; only plain files")
+    refused(cifar10.prepare, source, "2.png: a link or device; only archives of plain files")
 
 
 # --- bombs -----------------------------------------------------------------------------------------------------------

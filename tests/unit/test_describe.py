@@ -1,8 +1,9 @@
-"""Tables and figures of data sets, partitions and traces: what they say and show."""
+"""Tables and figures of data sets, partitions, probabilities and traces: what they say and show."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from hypothesis.extra.numpy import arrays as matrices
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from outagefl.analysis import style
+from outagefl.components import signatures
 from outagefl.datasets.arrays import ImageData
-from outagefl.describe import datasets, partitions, trace_statistics, traces
+from outagefl.describe import datasets, partitions, probabilities, trace_statistics, traces
+from outagefl.describe.notes import told
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
+from outagefl.sources.catalog import sources
 
 STATES = matrices(np.int8, st.tuples(st.integers(1, 12), st.integers(1, 4)), elements=st.integers(-1, 1))
 
@@ -60,12 +64,40 @@ def test_images_are_counted_by_class_and_in_all():
 def test_constants_stand_beside_the_published_ones():
     published = {"mean": [0.25, 0.24, 0.2], "std": [0.5, 0.5, 0.6]}
     table = datasets.channel_constants(images(), published)
+    assert list(table.columns) == [
+        "channel", "mean", "mean_published", "mean_difference", "std", "std_published", "std_difference",
+        "tolerance", "verdict", "note",
+    ]  # fmt: skip
     assert table["channel"].tolist() == ["red", "green", "blue"]
     assert table["mean_published"].tolist() == published["mean"]
     assert table["mean_difference"].tolist() == pytest.approx([0, 0.01, 0.05])
     assert table["std_difference"].tolist() == pytest.approx([0, 0, -0.1])
+    assert table["note"].tolist() == ["made for the test"] * 3
+
+
+@pytest.mark.parametrize(("mean", "std"), [(0.0004, 0), (0, -0.0004), (0.0006, 0), (0, -0.0006)])
+def test_constants_agree_or_differ_by_channel(mean, std):
+    published = {"mean": [0.25, 0.25, 0.25 + mean], "std": [0.5, 0.5, 0.5 + std]}
+    table = datasets.channel_constants(images(), published)
+    assert table["tolerance"].tolist() == [0.0005] * 3
+    assert table["verdict"].tolist() == ["agrees", "agrees", "agrees" if abs(mean + std) < 0.0005 else "differs"]
+
+
+def test_where_no_constants_are_published_it_is_said():
     grey = datasets.channel_constants(images(channels=1))
-    assert grey.to_dict("list") == {"channel": ["grey"], "mean": [0.25], "std": [0.5]}
+    assert (grey["channel"][0], grey["mean"][0], grey["std"][0], grey["verdict"][0]) == (
+        "grey", 0.25, 0.5, "none published",
+    )  # fmt: skip
+    assert grey[["mean_published", "mean_difference", "std_published", "std_difference"]].isna().all(axis=None)
+
+
+def test_published_constants_of_the_catalog_are_one_a_channel():
+    catalog = sources(Path(__file__).parents[2] / "config" / "sources.yaml", {})
+    published = {name: source.entry.get("published") for name, source in catalog.items()}
+    assert {name for name in signatures("dataset") if not published[name]} == {"digits", "femnist"}
+    for name in ("cifar10", "cifar100", "svhn", "cinic10"):
+        datasets.channel_constants(images(), published[name])
+    datasets.channel_constants(images(channels=1), published["emnist"])
 
 
 def test_published_constants_must_be_one_a_channel():
@@ -121,6 +153,59 @@ def test_of_many_clients_the_first_are_shown_and_it_is_said():
     [axes] = drawn(partitions.bubbles(many, images())).axes
     assert len(axes.collections[0].get_offsets()) == partitions.CLIENTS
     assert axes.get_xlabel() == "client (the first 50 of 70)"
+
+
+def test_components_are_told_with_their_options():
+    base = {"kind": "label_mix", "labels": "drawn"}
+    assert told({"kind": "sine", "gamma": 0.3, "base": base}) == "sine (gamma 0.3, base label_mix (labels drawn))"
+    assert told({"kind": "ring"}) == "ring"
+
+
+# --- Probabilities ---
+
+
+def by_turns(rounds=300, clients=8):
+    """Two groups by turns of 50 rounds; base probabilities are clients' numbers by ten; who is online is not drawn."""
+    base = np.arange(clients) / 10
+    away = (np.arange(rounds)[:, None] // 50 % 2) != (np.arange(clients) >= clients // 2)
+    probability = np.where(away, 0, base)
+    return probabilities.Outages(base, probability, probability >= 0.25, groups=2)
+
+
+def test_a_table_has_what_each_client_could_do_and_did():
+    table = probabilities.client_table(by_turns())
+    assert table["group"].tolist() == [0] * 4 + [1] * 4
+    assert table["mean"].tolist() == pytest.approx((np.arange(8) / 20).tolist())
+    assert table["lowest"].tolist() == [0] * 8
+    assert table["highest"].tolist() == table["base"].tolist()
+    assert table["online"].tolist() == [0] * 3 + [0.5] * 5
+
+
+def test_a_figure_of_probabilities_shows_clients_of_each_group_over_time_and_the_draws():
+    outages = by_turns()
+    clients, course, online = drawn(probabilities.draw(outages)).axes
+    assert [text.get_text() for text in clients.get_legend().get_texts()] == [
+        "base probability",
+        "mean over all rounds",
+    ]
+    shown = [line.get_label() for line in course.lines]
+    assert shown == ["client 3", "client 2", "client 0", "client 7", "client 6", "client 4"]
+    for line in course.lines:
+        client = int(line.get_label().split()[1])
+        assert np.array_equal(line.get_ydata(), outages.probability[: probabilities.ROUNDS, client])
+    sampled, expected = (line.get_ydata() for line in online.lines)
+    assert np.array_equal(sampled, outages.online[: probabilities.ROUNDS].mean(axis=1))
+    assert np.array_equal(expected, outages.probability[: probabilities.ROUNDS].mean(axis=1))
+    assert online.get_xlabel() == "t (the first 200 of 300 rounds)"
+
+
+def test_the_mean_is_shown_only_where_it_is_not_the_base_probability():
+    base = np.array([0.0, 0.5, 1.0])
+    stationary = probabilities.Outages(base, np.tile(base, (7, 1)), np.ones((7, 3), bool))
+    clients, course, _ = drawn(probabilities.draw(stationary)).axes
+    assert [text.get_text() for text in clients.get_legend().get_texts()] == ["base probability"]
+    assert sum(bar.get_height() for bar in clients.patches) == 3
+    assert course.get_xlabel() == "t"
 
 
 # --- Statistics of traces ---

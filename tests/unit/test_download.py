@@ -24,6 +24,7 @@ from torchvision.datasets import CIFAR10, CIFAR100, EMNIST, SVHN
 
 import outagefl
 from outagefl import components
+from outagefl.__main__ import run_spec
 from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
 from outagefl.sources import download
@@ -229,9 +230,31 @@ def test_a_file_of_another_size_is_refused_before_it_is_received(mirror, target,
 
 
 def test_an_endless_body_is_not_received_to_its_end(mirror, target):
-    with pytest.raises(DataError, match="sends more than the expected 300000 bytes"):
+    with pytest.raises(DataError, match="sends more than 300000 bytes, the most expected"):
         fetch(target, mirror("too long without length"))
     assert nothing(target)
+
+
+def test_a_file_of_unknown_size_is_received_up_to_a_limit(mirror, target):
+    with pytest.raises(DataError, match=r"file: offers 300000 bytes, expected at most 299999.*`local`"):
+        fetch(target, mirror(), size=None, bytes_at_most=len(CONTENT) - 1)
+    assert nothing(target)
+    server = mirror("too long without length", "too long without length")
+    with pytest.raises(DataError, match=r"file: sends more than 400000 bytes, the most expected"):
+        fetch(target, server, size=None, bytes_at_most=400_000)
+    assert nothing(target)
+    assert len(server.ranges) == 1
+    fetch(target, mirror(), size=None, bytes_at_most=len(CONTENT))
+    assert only_file(target)
+
+
+def test_a_part_beyond_the_limit_is_thrown_away(mirror, target):
+    target.parent.mkdir()
+    part(target).write_bytes(CONTENT + OTHER)
+    server = mirror()
+    fetch(target, server, size=None, bytes_at_most=len(CONTENT))
+    assert only_file(target)
+    assert server.ranges == [None]
 
 
 def test_a_mirror_with_another_file_does_not_spoil_the_part(mirror, target):
@@ -472,9 +495,28 @@ def test_a_local_path_for_bundled_data_is_refused():
         sources(CATALOG, {"digits": "/data/my"})
 
 
+def test_a_local_path_may_begin_with_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    local = {"svhn": "~/svhn", "cifar10": "~nobody-here/a.tar", "custom": "a/~/b"}
+    assert [sources(CATALOG, local)[name].local for name in local] == [
+        tmp_path / "svhn",
+        Path("~nobody-here/a.tar"),
+        Path("a/~/b"),
+    ]
+
+
 def test_bundled_data_need_nothing():
     bundled = sources(CATALOG, {})["digits"]
     assert (bundled.downloads, bundled.paths, bundled.identity) == ({}, [], "bundled")
+    assert [name for name, source in sources(CATALOG, {}).items() if source.bundled] == ["digits"]
+
+
+def test_a_single_run_needs_a_source_unless_its_data_are_bundled(tmp_path):
+    spec = {"availability": {"trace": {"kind": "custom"}}}
+    with pytest.raises(ConfigError, match="--source: the dataset 'svhn' is not bundled"):
+        run_spec(spec | {"dataset": {"kind": "svhn"}}, None, None, tmp_path, "cpu")
+    with pytest.raises(ConfigError, match="--trace: the trace 'custom' is not bundled"):
+        run_spec(spec | {"dataset": {"kind": "digits"}}, None, None, tmp_path, "cpu")
 
 
 @pytest.mark.parametrize(
@@ -487,6 +529,7 @@ def test_bundled_data_need_nothing():
         ({"files": [{"name": "a", "urls": ["ftp://x.org"], "bytes": 1, "checksum": SHA256}]}, "https://"),
         ({"files": [{"name": "a", "urls": ["https://x.org"], "bytes": 1, "checksum": "md5:1"}]}, "lower-case hex"),
         ({"files": [{"name": "a", "urls": ["https://x.org"], "bytes": 0, "checksum": SHA256}]}, "size of the file"),
+        ({"files": [{"name": "a", "urls": ["https://x.org"], "checksum": SHA256}]}, "either bytes or bytes_at_most"),
     ],
 )
 def test_a_mistake_in_the_catalog_is_named(change, message):

@@ -14,6 +14,7 @@ from outagefl.training.initial import initial_model, initialise
 
 CIFAR10 = {"kind": "cnn", "channels": [32, 32], "hidden": [256, 64]}
 SVHN = {"kind": "cnn", "channels": [32, 32], "hidden": [128]}
+CINIC10 = {"kind": "cnn", "channels": [32, 32], "hidden": [512, 256], "dropout": 0.2}
 DIGITS = {"kind": "cnn", "channels": [16, 32], "hidden": [64]}
 
 
@@ -21,7 +22,7 @@ def size(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
-@pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706)])
+@pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706), (CINIC10, 1_193_130)])
 def test_the_networks_of_fedswe_have_the_published_size(settings: dict[str, Any], parameters: int) -> None:
     assert size(initial_model(settings, (32, 32, 3), 10, seed=0)) == parameters
 
@@ -51,6 +52,35 @@ def test_pooling_before_relu_is_the_same_network() -> None:
     torch.testing.assert_close(gradients[0], gradients[1])
 
 
+def test_dropout_comes_before_every_linear_layer() -> None:
+    names = [type(layer).__name__ for layer in initial_model(CINIC10, (32, 32, 3), 10, seed=0)]
+    convolutions = ["Conv2d", "MaxPool2d", "ReLU"] * 2
+    assert names == [*convolutions, "Flatten", *["Dropout", "Linear", "ReLU"] * 2, "Dropout", "Linear"]
+
+
+def test_without_dropout_there_is_no_such_layer() -> None:
+    plain, zero = (list(initial_model(DIGITS | extra, (8, 8, 1), 10, seed=0)) for extra in ({}, {"dropout": 0}))
+    assert [type(layer) for layer in plain] == [type(layer) for layer in zero]
+    assert not any(isinstance(layer, nn.Dropout) for layer in plain)
+
+
+def test_the_head_may_start_as_pytorch_leaves_it() -> None:
+    """Uniform within ±1/√fan_in, bias included; all other layers are the same as without."""
+    kaiming, pytorch = (initial_model(CIFAR10, (32, 32, 3), 10, 0, head) for head in ("kaiming", "pytorch"))
+    *others, weight, bias = pytorch.parameters()
+    assert all(torch.equal(a, b) for a, b in zip(kaiming.parameters(), others, strict=False))
+    for values in (weight, bias):
+        assert 0.07 < values.abs().max() <= 1 / 8
+    assert weight.std().item() == pytest.approx(1 / 8 / 3**0.5, rel=0.1)
+    again = list(initial_model(CIFAR10, (32, 32, 3), 10, 0, "pytorch").parameters())
+    assert torch.equal(again[-1], bias)
+
+
+def test_an_unknown_head_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"head_init: .*did you mean 'pytorch'"):
+        initial_model(DIGITS, (8, 8, 1), 10, 0, "torch")
+
+
 def test_weights_are_kaiming_and_biases_zero() -> None:
     module = initial_model(CIFAR10, (32, 32, 3), 10, seed=0)
     for layer in module:
@@ -68,7 +98,7 @@ def test_the_initial_model_belongs_to_the_seed() -> None:
 
 def test_the_global_generator_is_left_alone() -> None:
     before = torch.get_rng_state()
-    initial_model(DIGITS, (8, 8, 1), 10, seed=0)
+    initial_model(DIGITS, (8, 8, 1), 10, 0, "pytorch")
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -1,4 +1,4 @@
-"""Who holds which images: the Dirichlet partition and its file."""
+"""Who holds which images: the Dirichlet partitions and their file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from outagefl.datasets import arrays
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import partitions
+from outagefl.inputs.partition import dirichlet_common_test
 from outagefl.inputs.partition.dirichlet import split
 from outagefl.inputs.partitions import Partition, label_counts
 
@@ -77,6 +78,12 @@ def test_a_seed_determines_the_partition_whatever_the_size_of_the_test_splits(pr
         assert all(np.array_equal(a, b) for a, b in zip(split_a, split_b, strict=True))
 
 
+def test_a_seed_gives_the_partition_it_always_gave():
+    partition = draw(labels(6, 4), labels(5, 5), 3, seed=0, test_images=3)
+    assert [own.tolist() for own in partition.train] == [[0, 2, 3, 4], [1, 5, 6], [7, 8, 9]]
+    assert [own.tolist() for own in partition.test] == [[1, 3, 4], [3, 4, 8], [7, 8, 9]]
+
+
 def test_another_seed_gives_another_partition():
     y = labels(100, 100, 100)
     assert not np.array_equal(draw(y, y, 3, seed=0).train[0], draw(y, y, 3, seed=1).train[0])
@@ -88,6 +95,8 @@ def test_a_class_is_split_in_proportion_to_the_clients_mixes():
     mixes = np.random.default_rng(4).dirichlet(np.full(4, alpha), size=clients)  # the generator's first draw
     held = label_counts(partition.train, labels(*sizes), 4)
     assert np.abs(held - sizes * mixes / mixes.sum(axis=0)).max() <= 1
+    assert np.array_equal(partition.mix, mixes)
+    assert np.array_equal(partition.held, held)
 
 
 @pytest.mark.parametrize("clients", [7, 1000])
@@ -151,6 +160,64 @@ def test_what_cannot_be_split_is_refused_by_name(options, message):
         draw(**asked)
 
 
+# --- All test images in common, and groups of classes ---
+
+
+def draw_common(y_train, y_test, clients, seed=0, *, alpha=0.3, **options):
+    rng = np.random.default_rng(seed)
+    return dirichlet_common_test.split(y_train, y_test, clients, rng, alpha=alpha, **options)
+
+
+def test_with_a_common_test_set_training_images_are_split_as_before():
+    y_train, y_test = labels(70, 20, 40), labels(9, 9, 9)
+    mirrored, common = draw(y_train, y_test, 8, seed=3), draw_common(y_train, y_test, 8, seed=3)
+    assert all(np.array_equal(a, b) for a, b in zip(mirrored.train, common.train, strict=True))
+    assert [len(own) for own in common.test] == [0] * 8
+
+
+@pytest.mark.parametrize("alpha", [1e-320, 0.1, 100, 1.7e308])
+@pytest.mark.parametrize(("classes", "clients", "groups"), [(10, 100, 2), (7, 10, 3), (4, 4, 4)])
+def test_groups_hold_all_images_of_their_classes_and_no_others(alpha, classes, clients, groups):
+    y = labels(*range(30, 30 + classes))
+    partition = draw_common(y, y, clients, alpha=alpha, class_groups=groups)
+    assert np.array_equal(np.sort(np.concatenate(partition.train)), np.arange(len(y)))
+    assert min(len(own) for own in partition.train) >= 1
+    assert np.array_equal(partition.held, label_counts(partition.train, y, classes))
+    members, theirs = (np.arange(n) * groups // n for n in (clients, classes))
+    foreign = members[:, None] != theirs
+    assert not partition.held[foreign].any()
+    assert not partition.mix[foreign].any()
+    if alpha == 100:
+        assert partition.mix.sum(axis=1).tolist() == pytest.approx([1] * clients)
+        assert (partition.mix > 0).sum() == (~foreign).sum()
+
+
+def test_the_papers_two_groups_are_halves():
+    y = labels(*[500] * 10)
+    held = draw_common(y, y, 100, alpha=0.1, class_groups=2).held
+    assert not held[:50, 5:].any()
+    assert not held[50:, :5].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"class_groups": 0}, "partition.class_groups: 0 is not a whole number from 1 to 2"),
+        ({"class_groups": 3}, "partition.class_groups: 3"),
+        ({"class_groups": 1.5}, "partition.class_groups: 1.5"),
+        ({"class_groups": 2, "clients": 6}, "clients: 3 of group 1 is more than the 2 training images"),
+        ({"alpha": 0}, "partition.alpha: 0"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused_by_name(options, message):
+    asked = {"y_train": labels(9, 2), "y_test": labels(1, 1), "clients": 4, **options}
+    with pytest.raises(InputError, match=message):
+        draw_common(**asked)
+
+
+# --- Files ---
+
+
 @pytest.fixture
 def stored(tmp_path):
     """A partition and the file it is saved in."""
@@ -164,6 +231,16 @@ def test_a_saved_partition_comes_back_as_it_was(stored):
     back = partitions.load(path)
     for saved, loaded in ((partition.train, back.train), (partition.test, back.test)):
         assert all(np.array_equal(a, b) and b.dtype == np.int64 for a, b in zip(saved, loaded, strict=True))
+    assert np.array_equal(partition.mix, back.mix)
+    assert np.array_equal(partition.held, back.held)
+
+
+def test_a_partition_without_label_mixes_or_test_images_comes_back_as_it_was(tmp_path):
+    nothing = np.zeros(0, np.int64)
+    partitions.save(tmp_path / "plain.npz", Partition((np.arange(2), np.arange(3)), (nothing, nothing)))
+    back = partitions.load(tmp_path / "plain.npz")
+    assert [own.tolist() for own in (*back.train, *back.test)] == [[0, 1], [0, 1, 2], [], []]
+    assert back.mix is back.held is back.realised_mix() is None
 
 
 def test_equal_partitions_are_equal_files(stored):

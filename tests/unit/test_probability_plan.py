@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from outagefl.errors import ConfigError
+from outagefl.runs.plan import to_describe
 from tests.unit.test_config import assert_one_line_with, plan_with, setting
 
 LABEL_MIX = {"kind": "label_mix", "labels": "drawn"}
@@ -60,6 +61,13 @@ def test_the_code_of_its_base_is_in_the_address_of_probabilities(monkeypatch):
         return made(plan_with(with_probability(SINE)), "probability").keys()
 
     assert not address(str) & address(lambda name: name + ("!" if "base_probability.label_mix" in name else ""))
+
+
+def test_probabilities_are_described_once_a_setting_for_the_lowest_seed():
+    plan = plan_with(with_probability(SINE, STAIRCASE))
+    described = to_describe(plan)["probability"]
+    assert sorted(name.split("-")[0] for name in described) == ["sine", "staircase"]
+    assert {plan.inputs[path].spec["seed"] for path in described.values()} == {0}
 
 
 def test_probabilities_and_bases_have_short_names_too():

@@ -1,5 +1,7 @@
 """Comparisons and the study table, and the files they are written to."""
 
+import io
+import json
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -11,6 +13,7 @@ import pytest
 from outagefl.analysis.comparison_table import signed, stars, study_table
 from outagefl.analysis.comparisons import ALL, comparisons
 from outagefl.analysis.indexes import read_index
+from outagefl.analysis.notes import data_note
 from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html, write_latex
 from outagefl.errors import DataError
@@ -105,6 +108,14 @@ def test_signed_numbers(value, text):
 @pytest.mark.parametrize(("p", "marks"), [(0.0009, "***"), (0.001, "**"), (0.049, "*"), (0.05, ""), (np.nan, "")])
 def test_stars(p, marks):
     assert stars(p) == marks
+
+
+def test_notes_on_the_data_are_read_the_same_whatever_the_encoding_of_the_system(tmp_path, monkeypatch):
+    monkeypatch.setattr(io, "text_encoding", lambda encoding, _=2: encoding or "ascii")
+    for run, note in (("a", "7 × 7 images"), ("b", ""), ("c", "7 × 7 images")):
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "run.json").write_text(json.dumps({"data_note": note}, ensure_ascii=False), encoding="utf-8")
+    assert data_note(pd.DataFrame({"run": ["a", "b", "c"]}), tmp_path) == "7 × 7 images"
 
 
 def test_csv_keeps_every_digit(table, tmp_path):

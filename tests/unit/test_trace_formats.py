@@ -29,24 +29,32 @@ def runs_of(states):
 # --- FLASH, processed ---
 
 
+def five_days(*slots):
+    """A matrix of as many slots as FLASH's has, of which the first are given."""
+    matrix = np.zeros((241, len(slots[0])), np.array(slots).dtype)
+    matrix[: len(slots)] = slots
+    return matrix
+
+
 def test_a_flash_matrix_is_read_with_its_unknown_slots(tmp_path):
-    np.save(tmp_path / "m.npy", np.array([[1, 0, np.nan], [0, np.nan, 1.0]]))
+    np.save(tmp_path / "m.npy", five_days([1, 0, np.nan], [0, np.nan, 1.0]))
     trace = flash_matrix.read(tmp_path / "m.npy")
-    assert trace.state.dtype == np.int8
-    assert trace.state.tolist() == [[ONLINE, OFFLINE, UNKNOWN], [OFFLINE, UNKNOWN, ONLINE]]
+    assert (trace.state.dtype, trace.state.shape) == (np.int8, (241, 3))
+    assert trace.state[:3].tolist() == [[ONLINE, OFFLINE, UNKNOWN], [OFFLINE, UNKNOWN, ONLINE], [OFFLINE] * 3]
     assert (trace.slot_minutes, trace.start, trace.counts) == (30, "2020-01-29T00:00", {"unknown states": 2})
 
 
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.array([[0, 1], [0.5, 1]]), "slot 1, device 0: 0.5 is none of 1, 0 and NaN"),
-        (np.array([[0, np.inf]]), "slot 0, device 1: inf is none"),
-        (np.array([[0, -1]]), "slot 0, device 1: -1 is none"),
-        (np.zeros(5), "expected a matrix of numbers, slots by devices"),
-        (np.zeros((2, 2, 2)), "expected a matrix"),
-        (np.array([["0", "1"]]), "expected a matrix"),
-        (np.array([[{}]], object), "not readable as a .npy file"),
+        (five_days([0, 1], [0.5, 1]), "slot 1, device 0: 0.5 is none of 1, 0 and NaN"),
+        (five_days([0, np.inf]), "slot 0, device 1: inf is none"),
+        (five_days([0, -1]), "slot 0, device 1: -1 is none"),
+        (np.zeros(241), r"float64 of shape \(241,\); expected a matrix of numbers, 241 slots by devices"),
+        (np.zeros((241, 2, 2)), "float64 of shape .* expected a matrix"),
+        (np.zeros((723, 241)), r"float64 of shape \(723, 241\); expected a matrix of numbers, 241 slots by devices"),
+        (five_days(["0", "1"]), "<U1 of shape .* expected a matrix"),
+        (np.array([[{}]], object), "not a sound array file: it holds Python objects"),
     ],
 )
 def test_a_matrix_with_anything_else_is_refused(tmp_path, matrix, message):
@@ -58,7 +66,7 @@ def test_a_matrix_with_anything_else_is_refused(tmp_path, matrix, message):
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x01\x00", b"no array"])
 def test_a_damaged_matrix_is_refused(tmp_path, content):
     (tmp_path / "m.npy").write_bytes(content)
-    with pytest.raises(DataError, match=r"m\.npy: not readable"):
+    with pytest.raises(DataError, match=r"m\.npy: not a sound array file"):
         flash_matrix.read(tmp_path / "m.npy")
 
 
@@ -155,9 +163,17 @@ def test_a_clock_that_goes_back_a_little_is_put_right_and_a_lot_is_refused(tmp_p
     with pytest.raises(DataError) as caught:
         read_events(path, clock_tolerance_seconds=59)
     assert str(caught.value) == (
-        f"{path}: device a, line 4: 2020-01-29 12:30:00 is 60 s before an earlier line; "
-        "trace.clock_tolerance_seconds allows 59"
+        f"{path}: device a, line 4: 2020-01-29 12:30:00 is 60 s before line 3 (2020-01-29 12:31:00); one of the two is "
+        "wrong (trace.clock_tolerance_seconds allows 59 s)"
     )
+
+
+def test_a_line_from_the_future_is_named_beside_the_one_that_shows_it(tmp_path):
+    path = write_events(tmp_path / "t.json", a=messages((0, "wifi"), (6000, "screen_on"), (1, "4G"), (2, "wifi")))
+    with pytest.raises(
+        DataError, match=r"line 3: 2020-01-29 12:01:00 is 359940 s before line 2 \(2020-02-02 16:00:00\)"
+    ):
+        read_events(path)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +186,8 @@ def test_a_clock_that_goes_back_a_little_is_put_right_and_a_lot_is_refused(tmp_p
         ('{"7": {"guid": "g", "model": "m"}}', "device 7: expected guid, model and messages"),
         ('{"7": "text"}', "device 7: expected guid, model and messages"),
         ('{"7": {"messages": ["line"]}}', "device 7: expected guid, model and messages"),
+        ('{"7": {"messages": ""}, "7": {"messages": ""}}', r"not readable as JSON \(the key '7' stands 2 times"),
+        ('{"7": {"messages": "a", "messages": "b"}}', r"not readable as JSON \(the key 'messages' stands 2 times"),
     ],
 )
 def test_json_of_another_form_is_refused(tmp_path, content, message):
@@ -188,6 +206,12 @@ def test_json_of_another_form_is_refused(tmp_path, content, message):
         ({"days": float("inf")}, "trace.days: inf is not"),
         ({"days": 0.01}, "trace.days: 0.01 days hold no slot of 30 minutes"),
         ({"clock_tolerance_seconds": -1}, "trace.clock_tolerance_seconds: -1"),
+        ({"days": 3661}, "trace.days: 3661 is not a finite number above 0 up to 3660"),
+        ({"days": 10**400}, "trace.days: 10+ is not"),
+        ({"slot_minutes": 10_081}, "trace.slot_minutes: 10081 is not a finite number above 0 up to 10080"),
+        ({"slot_minutes": 1e-9}, "trace.slot_minutes: slots of 1e-09 minutes divide 0.25 days into 3.6e.11; at most"),
+        ({"slot_minutes": 5e-324}, "trace.slot_minutes: slots of 5e-324 minutes"),
+        ({"slot_minutes": 0.1, "days": 3660}, "divide 3660 days into 5.27e.07; at most 10000000 are accepted"),
     ],
 )
 def test_options_that_cannot_be_used_are_named(tmp_path, options, message):
@@ -271,15 +295,19 @@ def test_a_pickle_that_asks_for_more_than_plain_data_is_refused(tmp_path, monkey
         ({}, "expected a dict of clients"),
         ({7: [1]}, "client 7: expected a dict with active, inactive and finish_time"),
         ({7: {"active": [], "inactive": []}}, "client 7: expected a dict with"),
+        ({None: client([0], [1])}, "a client is called by a NoneType; expected a number or text"),
         ({7: client([0, 5], [1])}, "client 7: active and inactive are not two lists of the same length"),
-        ({7: client(0, 1)}, "client 7: active and inactive are not two lists"),
-        ({7: client(["0"], [1])}, "client 7: active: not only finite numbers"),
-        ({7: client([0], [float("nan")])}, "client 7: inactive: not only finite numbers"),
-        ({7: client([-1], [1])}, "client 7: active: not only finite numbers of at least 0"),
-        ({7: client([[0], [1, 2]], [1])}, "client 7: active: not only finite numbers"),
-        ({7: client([2**70], [1])}, "client 7: active: not only finite numbers"),
+        ({7: client(0, 1)}, "client 7: active: expected a list of numbers from 0 to 316224000 s"),
+        ({7: client(["0"], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([0], [float("nan")])}, "client 7: inactive: expected a list of numbers"),
+        ({7: client([-1], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([[0], [1, 2]], [1])}, "client 7: active: expected a list of numbers"),
+        ({7: client([[0], [1]], [[1], [2]])}, "client 7: active: expected a list of numbers"),
+        ({7: client([2**70], [1])}, "client 7: active: expected a list of numbers"),
         ({7: client([0], [1], 0)}, "client 7: finish_time: 0 is not a number above 0"),
-        ({7: client([0], [1], [5])}, "client 7: finish_time: .* is not a number above 0"),
+        ({7: client([0], [1], [5])}, "client 7: finish_time: list is not a number above 0"),
+        ({6: client([0], [1]), 7: client([0], [1], 10**13)}, "client 7: finish_time: 10000000000000 is not a number"),
+        ({7: client([0], [1], 10**5000)}, "client 7: finish_time: int is not a number above 0 up to 316224000 s"),
     ],
 )
 def test_a_pickle_of_another_form_is_refused(tmp_path, content, message):
@@ -292,8 +320,12 @@ def test_a_damaged_pickle_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="trace: not a pickle of plain data"):
         fedscale.read(path, slot_minutes=30)
-    with pytest.raises(DataError, match="absent: not readable"):
-        fedscale.read(tmp_path / "absent", slot_minutes=30)
+
+
+def test_slots_too_short_for_fedscale_are_named(tmp_path):
+    path = write_pickle(tmp_path / "trace", {1: client([0], [1])})
+    with pytest.raises(InputError, match=r"trace\.slot_minutes: slots of 1e-06 minutes divide 1 days into"):
+        fedscale.read(path, slot_minutes=1e-6)
 
 
 # --- ExtraSensory ---
@@ -335,6 +367,7 @@ def test_phones_start_at_their_own_midnight_and_are_unknown_in_gaps(tmp_path, pa
         ({"charging": "1.0", "wifi": "0.0"}, OFFLINE),
         ({"charging": "", "wifi": 1}, UNKNOWN),
         ({"charging": "nan", "wifi": 0}, OFFLINE),  # whatever the battery did
+        ({"charging": "NaN", "wifi": " 1"}, UNKNOWN),
         ({"charging": 1, "wifi": 1, "missing": (1, 0)}, UNKNOWN),
         ({"charging": 1, "wifi": 0, "missing": (0, 1)}, UNKNOWN),
         ({"charging": 0, "wifi": 1, "missing": (0, 1)}, OFFLINE),
@@ -360,7 +393,10 @@ def test_what_is_recorded_after_the_last_slot_is_counted(tmp_path):
         (HEADER + minutes("a", 0, 3) + "a,later,1,0,1,0,1\n", "line 5: timestamp: 'later' is not a finite number"),
         (HEADER + "\n" + "a,nan,1,0,1,0,1\n", "line 3: timestamp: 'nan'"),
         (HEADER + "a,5,2,0,1,0,1\n", "line 2: charging: '2' is not 1, 0 or empty"),
-        (HEADER + "a,5,1,0\n", "line 2: wifi: None is not 1, 0 or empty"),
+        (HEADER + "a,5,1,2,1,0,1\n", "line 2: battery_missing: '2' is not 1, 0 or empty"),
+        (HEADER + "a,5,1,0\n", "line 2: 4 fields; expected 7, as in line 1"),
+        (HEADER + minutes("a", 0, 1) + minutes(" ", 0, 1), "line 3: user: the name is missing"),
+        (HEADER + minutes("NaN", 0, 1), "line 2: user: the name is missing"),
         (
             HEADER + minutes("a", 5, 2) + minutes("a", 0, 1),
             "line 4: user a: time goes back from 1444028760 to 1444028400",
@@ -446,8 +482,13 @@ def test_an_interval_that_cannot_be_used_is_refused_by_its_place(tmp_path, as_np
     [
         ("device,start\na,1\n", "line 1: no column 'end'; expected device,start,end"),
         ("a,0,5\n", "line 1: no column 'device'"),
-        ("device,start,end\na,0\n", "line 2: end: None is not a finite number"),
+        ("device,start,end,start\na,0,5,7\n", "line 1: 2 columns 'start'; expected one"),
+        ("device,start,end\na,0\n", "line 2: 2 fields; expected 3, as in line 1"),
+        ("device,start,end\n\na,0,5,7\n", "line 3: 4 fields; expected 3, as in line 1"),
         ("device,start,end\na,,5\n", "line 2: start: '' is not a finite number"),
+        ("device,start,end\na,0,3_600\n", "line 2: end: '3_600' is not a finite number"),
+        ("device,start,end\na,0,\uff15\n", "line 2: end: '\uff15' is not a finite number"),
+        ("device,start,end\nnan,0,5\n", "line 2: device: the name is missing"),
         ("device,start,end\na,noon,5\n", "line 2: start: 'noon' is not a finite number"),
     ],
 )
@@ -456,22 +497,40 @@ def test_a_table_of_another_form_is_refused(tmp_path, text, message):
         custom.read(write_text(tmp_path / "mine.csv", text), **HOURS)
 
 
+@pytest.mark.parametrize("as_npz", [False, True])
+def test_blanks_around_a_name_make_no_other_device(tmp_path, as_npz):
+    path = write_intervals(tmp_path / "mine", [("a", 0, 3600), (" a", 3600, 7200), ("a\t", 7200, 10_800)], as_npz)
+    assert custom.read(path, **HOURS).state.T.tolist() == [[1, 1, 1] + [0] * 9]
+
+
+def test_blanks_around_columns_and_empty_columns_at_the_end_do_no_harm(tmp_path):
+    path = write_text(tmp_path / "mine.csv", "device , start, end,,\na , 0, 3600,,\n")
+    assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
+
+
+def test_devices_without_a_name_among_numbers_are_refused(tmp_path):
+    path = write_intervals(tmp_path / "mine", [(1.0, 0, 3600), (float("nan"), 0, 3600)], as_npz=True)
+    with pytest.raises(DataError, match=r"mine\.npz: entry 1: device: the name is missing"):
+        custom.read(path, **HOURS)
+
+
 def test_columns_beyond_those_needed_and_a_byte_order_mark_do_no_harm(tmp_path):
     path = write_text(tmp_path / "mine.csv", "\ufeffnote,end,device,start\nx,3600,a,0\n\n")
     assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
 
 
 @pytest.mark.parametrize(
-    "arrays",
+    ("arrays", "message"),
     [
-        {"device": ["a"], "start": [0]},
-        {"device": ["a"], "start": [0], "end": [1, 2]},
-        {"device": ["a"], "start": ["0"], "end": ["1"]},
-        {"device": [["a"]], "start": [[0]], "end": [[1]]},
-        {"device": np.array([{}], object), "start": [0], "end": [1]},
+        ({"device": ["a"], "start": [0]}, "lacks end.npy"),
+        ({"device": ["a"], "start": [0], "end": [1, 2]}, "expected three one-dimensional arrays"),
+        ({"device": ["a"], "start": ["0"], "end": ["1"]}, "expected three"),
+        ({"device": [["a"]], "start": [[0]], "end": [[1]]}, "expected three"),
+        ({"device": [True], "start": [0], "end": [1]}, "expected three"),
+        ({"device": np.array([{}], object), "start": [0], "end": [1]}, "device.npy: .* it holds Python objects"),
     ],
 )
-def test_arrays_of_another_form_are_refused(tmp_path, arrays):
+def test_arrays_of_another_form_are_refused(tmp_path, arrays, message):
     np.savez(tmp_path / "mine.npz", **arrays)
-    with pytest.raises(DataError, match=r"mine\.npz: expected"):
+    with pytest.raises(DataError, match=rf"mine\.npz: {message}"):
         custom.read(tmp_path / "mine.npz", **HOURS)

@@ -32,11 +32,11 @@ def test_a_trace_comes_back_as_it_was(tmp_path):
 
 
 def test_a_trace_is_made_from_its_spec_and_says_what_it_counted(tmp_path, caplog):
-    np.save(tmp_path / "m.npy", np.array([[1, np.nan], [0, 1]]))
+    np.save(tmp_path / "m.npy", np.repeat([[1, np.nan], [0, 1]], [1, 240], axis=0))
     with caplog.at_level(logging.INFO):
         traces.create({"trace": {"kind": "flash_matrix"}}, tmp_path / "m.npy", tmp_path / "t.npz")
-    assert traces.load(tmp_path / "t.npz").state.tolist() == [[ONLINE, UNKNOWN], [OFFLINE, ONLINE]]
-    assert "m.npy: 2 slots, 2 devices" in caplog.text
+    assert traces.load(tmp_path / "t.npz").state[:2].tolist() == [[ONLINE, UNKNOWN], [OFFLINE, ONLINE]]
+    assert "m.npy: 241 slots, 2 devices" in caplog.text
     assert "m.npy: 1 unknown states" in caplog.text
 
 
@@ -173,6 +173,21 @@ def test_unknown_is_what_is_asked_for(prepared):
     assert columns(online(prepared, clients=3, unknown="drop_device")) == columns(known)
 
 
+def test_the_share_online_is_told_of_known_and_of_all_slots(prepared, caplog):
+    with caplog.at_level(logging.INFO):
+        online(prepared, unknown="offline")
+    assert "0.2000 of the followed slots are unknown" in caplog.text
+    assert "online: 0.4375 of the known slots" in caplog.text  # 7 of 16
+    assert "online: 0.3500 of all slots, with unknown: offline" in caplog.text
+
+
+def test_a_device_of_which_nothing_is_known_can_be_followed(tmp_path, caplog):
+    traces.save(tmp_path / "t.npz", Trace(np.full((3, 1), UNKNOWN, np.int8), 30, None, {}))
+    with caplog.at_level(logging.INFO):
+        assert not online(tmp_path / "t.npz", clients=1).any()
+    assert "1.0000 of the followed slots are unknown" in caplog.text
+
+
 def test_devices_are_left_out_by_coverage_and_activity(prepared):
     assert columns(online(prepared, clients=5, min_coverage=0.5)) == columns(STATES == ONLINE)
     assert columns(online(prepared, clients=3, min_coverage=0.51)) == columns(STATES[:, [0, 1, 4]] == ONLINE)
@@ -209,6 +224,7 @@ def test_always_replacing_shares_devices(prepared):
             ["2 of 5 devices", "3 clients", "0.9", "True"],
         ),
         ({"unknown": "offlin"}, ["availability.unknown", "did you mean 'offline'"]),
+        ({"unknown": ["offline"]}, ["availability.unknown", "unknown value ['offline']"]),
         ({"replacement": "no"}, ["availability.replacement", "'no'", "when_needed"]),
         ({"min_coverage": 1.1}, ["availability.min_coverage: 1.1", "from 0 to 1"]),
         ({"start_slot": 4}, ["availability.start_slot: 4", "from 0 to 3"]),

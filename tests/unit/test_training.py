@@ -19,6 +19,7 @@ from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
 from outagefl.training.batches import fresh, persistent
 from outagefl.training.devices import resolve
+from outagefl.training.images import ImageLoader
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import EVALUATION_BATCH, LocalTrainer
 from outagefl.training.parameters import BoundModel
@@ -202,16 +203,83 @@ def test_a_norm_that_is_never_reached_changes_nothing(data: ImageData, partition
 
 
 def test_a_clients_persistent_order_goes_on_where_its_last_round_ended(data: ImageData, partition: Partition) -> None:
-    """50 images are 3 batches of 16 an epoch, so the second round of 2 steps takes the last of the first epoch."""
+    """45 images are 2 batches of 16 an epoch, so a second round of 3 steps begins amid the second epoch."""
     models = initial_row().repeat(3, 1)
-    train(trainer(data, partition, order="persistent", steps=2), models, [0], round_number=7, done=1)
-    orders = [generator(0, "order", 0, epoch).permutation(partition.train[0]) for epoch in (0, 1)]
-    assert_same(models[0], sgd(data, np.stack([orders[0][32:48], orders[1][:16]])))
+    train(trainer(data, partition, order="persistent"), models, [1], round_number=7, done=1)
+    second, third = (generator(0, "order", 1, epoch).permutation(partition.train[1]) for epoch in (1, 2))
+    assert_same(models[1], sgd(data, np.stack([second[16:32], third[:16], third[16:32]])))
+
+
+@pytest.mark.parametrize("augmentation", ["image", "batch"])
+def test_augmented_images_are_trained_on(data: ImageData, partition: Partition, augmentation: str) -> None:
+    models = initial_row().repeat(3, 1)
+    train(trainer(data, partition, augmentation=augmentation, steps=1), models, [2], 4)
+    chosen = fresh_batches(partition, 2, 4)[:1]
+    reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
+    images = ImageLoader(data, CPU).augmented(
+        data.x_train, chosen, augmentation, True, generator(0, "augmentation", 2, 4)
+    )
+    cross_entropy(reference(images), torch.tensor(data.y_train[chosen[0]])).backward()
+    row = torch.cat([(p - 0.1 * p.grad).detach().flatten() for p in reference.parameters()])
+    assert_same(models[2], row)
+    assert not torch.allclose(models[2], sgd(data, chosen), rtol=1e-4, atol=1e-6)
+
+
+def dropping_trainer(data: ImageData, partition: Partition, steps: int = 3) -> LocalTrainer:
+    module = initial_model(CNN | {"dropout": 0.5}, (8, 8, 2), 3, seed=0)
+    return LocalTrainer(module, data, partition, 0, CPU, steps=steps, batch_size=16, learning_rate=0.1)
+
+
+def test_dropout_drops_in_training_alone(data: ImageData) -> None:
+    """The first linear layer, 8×64, learns nothing from an input that is dropped in the one step with one image."""
+    one = Partition((np.arange(1),), (np.arange(500),))
+    dropping, plain = dropping_trainer(data, one, steps=1), trainer(data, one, steps=1)
+    models = initial_row().repeat(2, 1)
+    train(dropping, models[:1], [0], 1)
+    train(plain, models[1:], [0], 1)
+    head, layer = 3 * 8 + 3, 8 * 64 + 8
+    kept, used = (models != initial_row())[:, -head - layer : -head - 8].view(2, 8, 64).any(dim=1)
+    assert (used | ~kept).all()
+    assert 0.3 < kept.sum() / used.sum() < 0.7
+    client = np.array([0])
+    assert (dropping.evaluate(models, client, 1) == plain.evaluate(models, client, 1)).all()
+
+
+def test_dropout_belongs_to_client_and_round(data: ImageData, partition: Partition) -> None:
+    """Not to who else trains, nor to the state of the global generator, which is left as it was."""
+    alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    train(dropping_trainer(data, partition), alone, [1], 1)
+    torch.rand(1)
+    before = torch.get_rng_state()
+    train(dropping_trainer(data, partition), together, [2, 0, 1], 1)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(alone[1], together[1])
+
+
+def test_dropout_differs_between_clients_and_rounds(data: ImageData) -> None:
+    """Two clients hold the same one image and therefore train on the same batches in all rounds."""
+    same = Partition((np.arange(1), np.arange(1)), (np.arange(5), np.arange(5)))
+    models = initial_row().repeat(3, 1)
+    train(dropping_trainer(data, same), models[:2], [0, 1], 1)
+    train(dropping_trainer(data, same), models[2:], [0], 2)
+    for one, other in ((0, 1), (0, 2)):
+        assert not torch.allclose(models[one], models[other], atol=1e-4)
+
+
+@pytest.mark.parametrize("option", [{"augmentation": "image"}, {"augmentation": "batch"}, {"order": "persistent"}])
+def test_options_do_not_make_clients_depend_on_each_other(
+    data: ImageData, partition: Partition, option: dict[str, str]
+) -> None:
+    alone, together = initial_row().repeat(3, 1), initial_row().repeat(3, 1)
+    train(trainer(data, partition, **option), alone, [1], 1)
+    train(trainer(data, partition, **option), together, [2, 0, 1], 1)
+    assert torch.equal(alone[1], together[1])
 
 
 @pytest.mark.parametrize(
     ("option", "message"),
     [
+        ({"augmentation": "images"}, "training.augmentation: .*did you mean 'image'"),
         ({"schedule": "inverse_sqr"}, "training.schedule: .*did you mean 'inverse_sqrt'"),
         ({"order": "lasting"}, "training.order: .*fresh, persistent"),
     ],

@@ -100,11 +100,3 @@ def test_a_truncated_archive(project, tmp_path):
     assert "Traceback" not in output
     assert not litter(project)
     assert not list((project.root / "results" / "inputs" / "dataset").glob("*/*"))
-
-
-def test_offline_says_what_is_missing(project):
-    project.change(with_cifar10)
-    output = project.fail("--cores", "2", config="offline=true")
-    line = next(line for line in output.splitlines() if line.startswith("outagefl: "))
-    assert "offline" in line
-    assert "cifar-10-python.tar.gz" in line

@@ -7,16 +7,21 @@ from tests.workflow.test_traces import ONLINE, SLOTS, follow_own_trace, write_tr
 FILES = {
     "dataset": {"classes.csv", "channels.csv", "samples.pdf", "samples.png"},
     "partition": {"clients.csv", "clients.pdf", "clients.png"},
+    "probability": {"clients.csv", "overview.pdf", "overview.png"},
     "trace": {"statistics.csv", "overview.pdf", "overview.png"},
 }
 
 
-def test_data_partitions_and_traces_in_use_are_described_without_training(project, tmp_path):
-    def two_seeds_and_a_trace(study):
+def test_data_partitions_probabilities_and_traces_in_use_are_described_without_training(project, tmp_path):
+    def two_seeds_a_trace_and_probabilities(study):
         follow_own_trace(study)
         study["seeds"] = 2
+        base = {"kind": "label_mix", "labels": "drawn"}
+        independent = {"kind": "independent", "probability": {"kind": "stationary", "base": base}}
+        study["named"]["availability"]["by_label"] = independent
+        study["experiments"]["outages"]["factors"]["availability"].append("by_label")
 
-    project.change(two_seeds_and_a_trace)
+    project.change(two_seeds_a_trace_and_probabilities)
     local = write_trace(tmp_path / "mine.csv")
     project.finish("describe", "--cores", "2", config=local)
     folder = project.root / "results" / "tiny" / "describe"
@@ -30,6 +35,9 @@ def test_data_partitions_and_traces_in_use_are_described_without_training(projec
     [clients] = folder.glob("partition/*/clients.csv")
     assert "-s0-" in clients.parent.name
     assert pd.read_csv(clients)["train"].sum() == 1438
+    probabilities = pd.read_csv(next(folder.glob("probability/stationary-label_mix-s0-*/clients.csv")))
+    assert len(probabilities) == 5
+    assert probabilities["highest"].tolist() == probabilities["base"].tolist()
     statistics = pd.read_csv(next(folder.glob("trace/*/statistics.csv"))).set_index("statistic")["recorded"]
     assert statistics[["slots", "devices"]].tolist() == [SLOTS, 5]
     assert statistics["share online"] == ONLINE.mean()

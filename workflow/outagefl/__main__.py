@@ -12,10 +12,11 @@ from typing import Any
 from outagefl.config import check
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
-from outagefl.runs.plan import INPUTS, Run, behind, depends_on_labels, make_input
+from outagefl.runs.plan import Plan, add_run, make_input
 from outagefl.runs.resolve import in_full
+from outagefl.sources.catalog import Source, sources
 
-BUNDLED = ("digits",)  # data sets that come with a package
+CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
 
 
 def read_spec(path: Path) -> dict[str, Any]:
@@ -30,26 +31,24 @@ def read_spec(path: Path) -> dict[str, Any]:
 
 
 def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, output: Path, device: str) -> None:
-    """Make the inputs of ``spec`` in ``output/inputs`` where they are missing, and the run in ``output/run``.
+    """Make the inputs of ``spec`` in ``output/inputs`` and the run in ``output/run``.
 
     ``source``: where the images come from; ``trace``: where the trace comes from; None for what needs none.
     """
-    nested = behind(spec["availability"])
-    inputs = {what: f"inputs/{what}{kind.suffix}" for what, kind in INPUTS.items() if what in spec | nested}
-    needs = {"dataset": source, "trace": trace, "partition": output / inputs["dataset"]}
-    if "probability" in nested and depends_on_labels(nested["probability"]):
-        needs["probability"] = output / inputs["partition"]
-    for what in nested:
-        needs["availability"] = output / inputs[what]
-    if source is None and spec["dataset"]["kind"] not in BUNDLED:
-        raise ConfigError(f"--source: the data set {spec['dataset']['kind']!r} is not bundled; expected a path")
-    if "trace" in nested and trace is None:
-        raise ConfigError(f"--trace: availability follows the trace {nested['trace']['kind']!r}; expected a path")
-    for what, place in inputs.items():
-        if not (output / place).exists():
-            make_input(what, spec | nested, needs.get(what), output / place)
-    inputs.pop("trace", None)  # only the availability made from it enters the run
-    train("run", Run(spec, inputs), output, device)
+    catalog, given = sources(CATALOG, {}), {"dataset": source, "trace": trace}
+    for what, option, settings in (
+        ("dataset", "--source", spec["dataset"]),
+        ("trace", "--trace", spec["availability"].get("trace")),
+    ):
+        if settings and given[what] is None and not catalog[settings["kind"]].bundled:
+            raise ConfigError(f"{option}: the {what} {settings['kind']!r} is not bundled; expected a path")
+        if settings and given[what]:
+            catalog[settings["kind"]] = Source(settings["kind"], {"bundled": "given"})
+    plan = Plan()
+    run = plan.runs[add_run(plan, catalog, spec)]
+    for place, made in plan.inputs.items():
+        make_input(made.what, made.spec, output / made.needs[0] if made.needs else given.get(made.what), output / place)
+    train("run", run, output, device)
 
 
 def main() -> None:

@@ -12,20 +12,31 @@ os.environ.update(
 )  # for the scripts, here and in remote jobs, which read this file too
 
 from outagefl import config as configuration
+from outagefl.components import module_name
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
 from outagefl.runs.analyses import shown_options
 from outagefl.runs.plan import make_plan, to_describe
+from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
 RESULTS = Path("results")
+DESCRIPTIONS = {  # kind of input → files of its description
+    "dataset": ("classes.csv", "channels.csv", "samples.png"),
+    "partition": ("clients.csv", "clients.png"),
+    "probability": ("clients.csv", "overview.png"),
+    "trace": ("statistics.csv", "overview.png"),
+}
 
 try:
     SETTINGS = configuration.load(config, Path("config"))
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
+    THEORY = declared_checks(SETTINGS)
+    if workflow.is_main_process and SETTINGS.get("offline", False):
+        jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:
     sys.exit(f"outagefl: {error}")
 
@@ -67,6 +78,19 @@ def source_of(path):
     return SOURCES[made.source].entry if made.source else source_of(made.needs[0])
 
 
+def everything_behind(path):
+    """The settings of an input together with those of all that it is made from."""
+    made = PLAN.inputs[path]
+    return {
+        key: value for need in made.needs for key, value in everything_behind(need).items()
+    } | made.spec
+
+
+def drawn_from(path):
+    """The availability that was drawn from a matrix of probabilities."""
+    return next(drawn for drawn, made in PLAN.inputs.items() if path in made.needs)
+
+
 def inputs_of(job):
     """What the runs of a job need: planned here, or read from the job's file in a remote job."""
     planned = JOBS.runs.get(job)
@@ -100,6 +124,11 @@ def shown_from(wildcards, family):
     published = options_of(wildcards, family).get("published")
     index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
     return index | ({"published": published} if published else {})
+
+
+def theory_settings(wildcards):
+    """Kind and options of a theory check."""
+    return THEORY[f"{wildcards.study}/{wildcards.check}"]
 
 
 wildcard_constraints:

@@ -1,25 +1,16 @@
-# Descriptions of what goes into the studies: tables and figures of data sets, partitions and traces.
-# Needs results/inputs/{dataset,partition,trace}/; makes results/<scale>/describe/. The target is `describe`.
+# Descriptions of what goes into the studies: tables and figures of data sets, partitions, probabilities and traces.
+# Needs results/inputs/*/; makes results/<scale>/describe/. The target is `describe`.
 DESCRIBED = to_describe(PLAN)
 
 
 rule describe:
     input:
-        expand(
-            f"results/{SCALE}/describe/dataset/{{name}}/{{file}}",
-            name=DESCRIBED["dataset"],
-            file=["classes.csv", "channels.csv", "samples.png"],
-        ),
-        expand(
-            f"results/{SCALE}/describe/partition/{{name}}/{{file}}",
-            name=DESCRIBED["partition"],
-            file=["clients.csv", "clients.png"],
-        ),
-        expand(
-            f"results/{SCALE}/describe/trace/{{name}}/{{file}}",
-            name=DESCRIBED["trace"],
-            file=["statistics.csv", "overview.png"],
-        ),
+        [
+            f"results/{SCALE}/describe/{what}/{name}/{file}"
+            for what, files in DESCRIPTIONS.items()
+            for name in DESCRIBED[what]
+            for file in files
+        ],
 
 
 rule describe_dataset:
@@ -89,6 +80,35 @@ rule describe_partition:
         code=code("describe.py"),
     script:
         "../scripts/describe.py"
+
+
+rule describe_probability:
+    input:
+        probability=lambda w: ancient(f"results/{DESCRIBED['probability'][w.name]}"),
+        availability=lambda w: ancient(f"results/{drawn_from(DESCRIBED['probability'][w.name])}"),
+        partition=lambda w: ancient(made_from("probability", f"{w.name}.npy")),
+    output:
+        clients=f"results/{SCALE}/describe/probability/{{name}}/clients.csv",
+        pdf=f"results/{SCALE}/describe/probability/{{name}}/overview.pdf",
+        png=report(
+            f"results/{SCALE}/describe/probability/{{name}}/overview.png",
+            caption="../../report/describe.rst",
+            category="Data",
+            labels={"of": "{name}", "shows": "availability of clients"},
+        ),
+    log:
+        f"results/logs/describe/{SCALE}/probability/{{name}}.log",
+    benchmark:
+        f"results/benchmarks/describe/{SCALE}/probability/{{name}}.tsv"
+    wildcard_constraints:
+        name=one_of(DESCRIBED["probability"]),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        spec=lambda w: everything_behind(DESCRIBED["probability"][w.name]),
+        code=code("describe_probability.py"),
+    script:
+        "../scripts/describe_probability.py"
 
 
 rule describe_trace:

@@ -6,6 +6,7 @@ from outagefl.analysis.style import save
 from outagefl.analysis.writers import write_csv
 from outagefl.datasets import arrays
 from outagefl.describe import datasets, partitions, traces
+from outagefl.describe.notes import told
 from outagefl.inputs import partitions as partition_files
 from outagefl.inputs import traces as trace_files
 from outagefl.scripting import logged
@@ -28,6 +29,5 @@ with logged(snakemake.log[0]):
         partition = partition_files.load(inputs.partition)
         write_csv(partitions.client_counts(partition, data), output.clients)
         figure = partitions.bubbles(partition, data)
-        options = ", ".join(f"{key} {value}" for key, value in params.spec["partition"].items() if key != "kind")
-        notes.append(f"partition {params.spec['partition']['kind']} ({options}), seed {params.spec['seed']}")
+        notes.append(f"partition {told(params.spec['partition'])}, seed {params.spec['seed']}")
     save(figure, output.pdf, output.png, note="; ".join(filter(None, notes)))

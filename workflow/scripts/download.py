@@ -11,6 +11,7 @@ with logged(snakemake.log[0]):
         file["urls"],
         Path(snakemake.output[0]),
         bytes=file.get("bytes"),
+        bytes_at_most=file.get("bytes_at_most"),
         checksum=file["checksum"],
         offline=snakemake.params.offline,
     )

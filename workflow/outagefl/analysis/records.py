@@ -14,7 +14,7 @@ def read_record(folder: Path, key: str) -> Any:
     """One entry of a run's ``run.json``; DataError where there is none."""
     path = Path(folder) / "run.json"
     try:
-        return json.loads(path.read_text())[key]
+        return json.loads(path.read_text(encoding="utf-8"))[key]
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path}: not the record of a run ({type(error).__name__}: {error})") from None
 

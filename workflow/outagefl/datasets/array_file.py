@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from outagefl.datasets.arrays import ARRAYS, Split
 from outagefl.datasets.published import Form, Published, Reading
 from outagefl.errors import DataError
-from outagefl.sources import archive, npy
-
-
-def load(source: Path, wanted: Collection[str]) -> dict[str, NDArray[Any]]:
-    """The arrays ``wanted`` of an ``.npz`` file, read-only; DataError if one is missing or damaged."""
-    found = archive.files(source, [f"{name}.npy" for name in wanted])
-    return {name.removesuffix(".npy"): npy.load(content, f"{source}: {name}") for name, content in found}
+from outagefl.sources import npy
 
 
 def split(source: Path, x: NDArray[Any], y: NDArray[Any]) -> Split:
@@ -33,7 +27,7 @@ def split(source: Path, x: NDArray[Any], y: NDArray[Any]) -> Split:
 
 def _read(source: Path, names: Collection[str], published: Published) -> Reading:
     """Read the splits; the classes, where the file has them, must be the published ones."""
-    found = load(source, [*ARRAYS, "classes"] if "classes.npy" in names else ARRAYS)
+    found = npy.archived(source, [*ARRAYS, "classes"] if "classes.npy" in names else ARRAYS)
     if "classes" in found and tuple(found["classes"].tolist()) != published.classes:
         raise DataError(f"{source}: its classes are not those of {published.name}, in order")
     return Reading(split(source, found["x_train"], found["y_train"]), split(source, found["x_test"], found["y_test"]))

@@ -18,7 +18,7 @@ from outagefl.datasets.arrays import Split
 from outagefl.datasets.published import Form, Published, Reading, write
 from outagefl.errors import DataError
 from outagefl.randomness import generator
-from outagefl.sources import archive, idx
+from outagefl.sources import archive, idx, npy
 
 CLASSES = tuple("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabdefghnqrt")
 EMNIST = Published("EMNIST Balanced", CLASSES, (28, 28, 1), train=112_800, test=18_800)
@@ -84,7 +84,7 @@ def _upright(source: Path, found: Mapping[str, NDArray[np.uint8]], part: str) ->
 
 
 def _read_merged(source: Path, names: Collection[str], published: Published) -> Reading:
-    found = array_file.load(source, ("x", "y", "mapping"))
+    found = npy.archived(source, ("x", "y", "mapping"))
     if not np.array_equal(found["mapping"].ravel(), [ord(name) for name in published.classes]):
         raise DataError(
             f"{source}: its mapping is not that of EMNIST ByMerge, the codes of {''.join(published.classes)}"

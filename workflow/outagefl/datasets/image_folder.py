@@ -81,10 +81,11 @@ def _order(
             raise DataError(f"{source}: {split}/: {unknown(f'class of {published.name}', name, labels)}")
     if missing := [name for name in published.classes if name not in classes]:
         raise DataError(f"{source}: {split}/ lacks the classes {', '.join(missing)}")
-    ordered = sorted(own, key=lambda name: (labels[PurePosixPath(name).parent.name], _numeric(name)))
+    ordered = sorted(own, key=lambda name: (labels[PurePosixPath(name).parent.name], _numeric(name), name))
     return ordered, np.array([labels[PurePosixPath(name).parent.name] for name in ordered], dtype=np.int64)
 
 
-def _numeric(name: str) -> list[str | int]:
-    """Sort key under which ``2.png`` comes before ``10.png``: text and numbers in turns."""
-    return [int(part) if place % 2 else part for place, part in enumerate(re.split(r"(\d+)", name))]
+def _numeric(name: str) -> list[str | tuple[int, str]]:
+    """Sort key under which ``2.png`` comes before ``10.png``: text and numbers in turns, numbers of any length."""
+    parts = enumerate(re.split("0*([0-9]+)", name))
+    return [(len(part), part) if place % 2 else part for place, part in parts]

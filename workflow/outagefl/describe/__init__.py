@@ -1,1 +1,1 @@
-"""Pictures and tables of what goes into the studies: data sets, partitions, traces."""
+"""Pictures and tables of what goes into the studies: data sets, partitions, traces, probabilities."""

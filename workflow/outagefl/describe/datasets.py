@@ -15,6 +15,7 @@ from outagefl.randomness import generator
 
 SAMPLES = 10  # images of each class on the sheet
 CLASSES = 20  # classes on the sheet; of more, this many at equal distances are shown
+TOLERANCE = 0.0005  # between ours and a published constant, on the scale 0..1: equal to three digits
 
 
 def class_counts(data: ImageData) -> pd.DataFrame:
@@ -28,20 +29,26 @@ def class_counts(data: ImageData) -> pd.DataFrame:
 
 
 def channel_constants(data: ImageData, published: Mapping[str, Sequence[float]] | None = None) -> pd.DataFrame:
-    """Normalisation constants of the training images scaled to 0..1, a row a channel: columns channel, mean, std.
+    """Normalisation constants of the training images scaled to 0..1, a row a channel.
 
-    With ``published`` (mean and std, one number a channel) also mean_published, mean_difference (ours less the
-    published one), and the same for std. Raises ConfigError if the numbers are not one a channel.
+    Columns channel, mean, mean_published (from ``published``: mean and std, one number a channel), mean_difference
+    (ours less the published one), the same for std, tolerance, verdict, and note, what must be known about the data.
+    The verdict is ``agrees`` if neither difference is larger than the tolerance, else ``differs``; without published
+    numbers it is ``none published``. Raises ConfigError if the numbers are not one a channel.
     """
     names = ("red", "green", "blue") if len(data.mean) == 3 else ("grey",)
-    table = pd.DataFrame({"channel": names, "mean": data.mean, "std": data.std})
-    for constant, values in (published or {}).items():
+    table = pd.DataFrame({"channel": names})
+    for constant, own in (("mean", data.mean), ("std", data.std)):
+        values = published[constant] if published else [np.nan] * len(names)
         if len(values) != len(names):
             where = f"config/sources.yaml: published.{constant}"
             raise ConfigError(f"{where}: {len(values)} numbers; expected {len(names)}, one a channel")
+        table[constant] = own
         table[f"{constant}_published"] = values
         table[f"{constant}_difference"] = table[constant] - table[f"{constant}_published"]
-    return table
+    apart = table[["mean_difference", "std_difference"]].abs().max(axis=1)
+    verdict = np.where(apart <= TOLERANCE, "agrees", "differs") if published else "none published"
+    return table.assign(tolerance=TOLERANCE, verdict=verdict, note=data.note)
 
 
 def sample_sheet(data: ImageData) -> Figure:

@@ -38,6 +38,7 @@ METRICS = (
     "train_loss",
     "unamplified_accuracy",
     "consensus_error",
+    "diverged",
     "online",
     "server_memory",
     "client_memory",
@@ -97,7 +98,7 @@ def advance(
     clients = np.flatnonzero(available)
     own = state.memory.get(CLIENT_MODELS)
     starts = state.model.expand(len(clients), -1) if own is None else own[torch.from_numpy(clients)]
-    trained = starts.clone(memory_format=torch.contiguous_format)
+    trained = aligned_copy(starts)
     trainer.train(list(trained), clients, state.round + 1, state.trained[clients])
     innovations = torch.sub(starts, trained, out=trained)
     seen = ServerRound(state.round, state.model, available, innovations, probability, learning_rate)
@@ -105,6 +106,17 @@ def advance(
     state.trained[clients] += 1
     state.round += 1
     state.record(online=available.mean())
+
+
+def aligned_copy(rows: Tensor) -> Tensor:
+    """A copy of rows (k, d) each of which begins at a multiple of 64 bytes.
+
+    The last bits of some of torch's products depend on where an operand begins in memory; a client's training must not
+    depend on which row it is given.
+    """
+    count, length = rows.shape
+    copy = rows.new_empty(count, -(-length // 16) * 16)[:, :length]
+    return copy.copy_(rows)
 
 
 def evaluated_model(state: ServerState, which: str) -> Tensor:
@@ -140,13 +152,12 @@ def some_images(total: int, wanted: int | None, rng: np.random.Generator) -> NDA
 
 def run(
     spec: Mapping[str, Any],
-    *,
     dataset: ImageData,
     partition: Partition,
     availability: NDArray[np.bool_],
-    probability: NDArray[np.float64] | None = None,
     report: Callable[[int, float], None],
     device: str,
+    probability: NDArray[np.float64] | None = None,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; time = round.
 

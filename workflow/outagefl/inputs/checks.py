@@ -15,10 +15,10 @@ def number(key: str, value: object, low: float, high: float = inf) -> None:
         raise InputError(f"{key}: {value!r} is not a number {_range(low, high)}")
 
 
-def positive(key: str, value: object) -> None:
-    """Raise InputError unless ``value`` is a finite number above 0."""
-    if not _is_number(value) or not 0 < value < inf:
-        raise InputError(f"{key}: {value!r} is not a finite number above 0")
+def positive(key: str, value: object, high: float = inf) -> None:
+    """Raise InputError unless ``value`` is a finite number above 0 and at most ``high``."""
+    if not _is_number(value) or not 0 < value <= high or value == inf:
+        raise InputError(f"{key}: {value!r} is not a finite number above 0{'' if high == inf else f' up to {high}'}")
 
 
 def whole(key: str, value: object, low: int, high: float = inf) -> None:
@@ -29,7 +29,7 @@ def whole(key: str, value: object, low: int, high: float = inf) -> None:
 
 def choice(key: str, value: object, valid: Collection[str]) -> None:
     """Raise InputError unless ``value`` is one of the names ``valid``."""
-    if value not in valid:
+    if value not in list(valid):  # not by hash, which a list or mapping has not
         raise InputError(f"{key}: {unknown('value', value, valid)}")
 
 

@@ -42,7 +42,7 @@ def _job_name(root: Path, plan: Plan, batch: list[str]) -> str:
     """A name no earlier job left a marker under (it would be taken as done, though its runs are gone)."""
     spec = plan.runs[batch[0]].spec
     for attempt in count():
-        name = f"{spec['study']}-{spec['availability']['kind']}-{short_hash([attempt, *batch])}"
+        name = f"{spec['study']}-{spec['dataset']['kind']}-{short_hash([attempt, *batch])}"
         if not marker(root, name).exists():
             return name
     raise AssertionError("unreachable")
@@ -82,6 +82,17 @@ def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
         if _is_stale(root / scale / name / "runs.csv", index_rows(experiment), set(of))
     ]
     return Jobs(runs, of, stale)
+
+
+def require_sources(plan: Plan, root: Path) -> None:
+    """Raise DataError naming all files that would have to be downloaded for inputs that are missing below ``root``."""
+    made = {each.source for path, each in plan.inputs.items() if each.source and not (root / path).exists()}
+    missing = {name: [str(path) for path in plan.sources[name].paths if not path.exists()] for name in sorted(made)}
+    if told := "; ".join(f"{name}: {', '.join(files)}" for name, files in missing.items() if files):
+        raise DataError(
+            f"config: offline: true forbids to download what is missing ({told}); put the files there (addresses: "
+            "config/sources.yaml), set the key `local` for these sources to copies you have, or set offline to false"
+        )
 
 
 def write_jobs(plan: Plan, jobs: Jobs, root: Path) -> None:

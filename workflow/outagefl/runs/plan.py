@@ -60,11 +60,6 @@ class Run:
     spec: dict[str, Any]
     inputs: dict[str, str]
 
-    @property
-    def setting(self) -> str:
-        """Hash of all but the method's rule and the seed: what the runs of one batch have in common."""
-        return short_hash({key: value for key, value in self.spec.items() if key not in ("rule", "seed")})
-
 
 @dataclass(frozen=True)
 class Experiment:
@@ -159,7 +154,7 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
     return path
 
 
-def _add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
+def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
     dataset = _add_input(plan, catalog, "dataset", spec)
     inputs = {"dataset": dataset, "partition": _add_input(plan, catalog, "partition", spec, dataset)}
@@ -184,8 +179,11 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
     for study, settings in config["study_settings"].items():
         check_declarations(study, settings)
         for name, declared in settings["experiments"].items():
-            placed = [(_add_run(plan, catalog, member.spec), member) for member in members(study, settings, name)]
+            checked = list(members(study, settings, name))
             analysis = analysis_of(study, settings, name)
+            if declared.get("skip", False):
+                continue
+            placed = [(add_run(plan, catalog, member.spec), member) for member in checked]
             plan.experiments[f"{study}/{name}"] = Experiment(study, name, declared["title"], analysis, placed)
     for what, settings in described(config):
         _add_input(plan, catalog, what, {what: settings})
@@ -198,15 +196,19 @@ def is_finished(folder: Path) -> bool:
 
 
 def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
-    """Data sets, traces, and partitions of the lowest seed of each setting: what → name → path below the results."""
+    """What is described: what → name → path below the results; where there are seeds, the lowest of each setting."""
+
+    def setting(made: Input) -> list[Any]:
+        own = {key: value for key, value in made.spec.items() if key != "seed"}
+        return [own, made.source, *(setting(plan.inputs[need]) for need in made.needs)]
+
     chosen: dict[tuple[str, str], str] = {}
     for path, made in sorted(plan.inputs.items(), key=lambda item: item[1].spec.get("seed", 0)):
-        setting = {key: value for key, value in made.spec.items() if key != "seed"}
-        chosen.setdefault((made.what, canonical([setting, made.needs])), path)
+        chosen.setdefault((made.what, canonical(setting(made))), path)
     return {
         what: {Path(path).name.removesuffix(kind.suffix): path for (of, _), path in chosen.items() if of == what}
         for what, kind in INPUTS.items()
-        if what in ("dataset", "partition", "trace")
+        if what in ("dataset", "partition", "trace", "probability")
     }
 
 
@@ -216,8 +218,8 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: P
 
 
 def batches(runs: Mapping[str, Run], missing: Iterable[str], size: int) -> list[list[str]]:
-    """Missing runs grouped into jobs of at most ``size`` runs of one setting."""
-    by_setting: dict[str, list[str]] = {}
+    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set."""
+    groups: dict[tuple[str, str], list[str]] = {}
     for path in missing:
-        by_setting.setdefault(runs[path].setting, []).append(path)
-    return [group[start : start + size] for group in by_setting.values() for start in range(0, len(group), size)]
+        groups.setdefault((runs[path].spec["study"], runs[path].inputs["dataset"]), []).append(path)
+    return [group[start : start + size] for group in groups.values() for start in range(0, len(group), size)]

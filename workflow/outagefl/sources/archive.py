@@ -1,7 +1,8 @@
 """The files of an archive or folder as a stream: nothing is extracted to disk, so no name in it can do harm.
 
-Archives are not trusted: links are refused, and so is what unpacks to far more than it was packed in (a "bomb"), before
-it fills the memory. Three limits say what that is: on one file, on all files, and on the ratio of unpacked to packed.
+Archives are not trusted. One with a link or a name that leads out of it is refused, whether that member is wanted or
+not, and so is one that unpacks to far more than it was packed in (a "bomb"), before it fills the memory. Three limits
+say what that is: on one file, on all files, and on the ratio of unpacked to packed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import IO, Any, cast
 from outagefl.errors import DataError
 
 Members = Iterator[tuple[str, bytes]]
-Entries = Iterator[tuple[str, int, Callable[[], bytes] | None]]  # name, size, how to read it; None: no plain file
+Entries = Iterator[tuple[str, int, Callable[[], bytes]]]  # name, size, how to read it
 
 LARGEST_FILE = 256 << 20  # bytes; the largest that is read, the training images of CIFAR-100, has 155 MB
 LARGEST_TOTAL = 4 << 30  # bytes; the largest archive, CINIC-10, unpacks to about 1 GB
@@ -44,16 +45,12 @@ def members(path: Path, wanted: Callable[[str], bool]) -> Members:
 
     The kind of archive is told by its content, not its name. Names are relative, with ``/``; the order is the archive's
     own. Raises DataError naming the archive if it is missing, no archive, damaged or truncated (then possibly only
-    after all files were read: use nothing before the end), or if a wanted file is a link, has a name that leads out of
-    the archive, or breaks a limit.
+    after all files were read: use nothing before the end), if any member is a link or has a name that leads out of the
+    archive, or if a limit is broken.
     """
     with _faults_named(path):
         for name, size, read in _entries(path):
             if wanted(name):
-                if read is None:
-                    raise DataError(f"{path}: {name}: a link or device; only plain files are read from an archive")
-                if name.startswith("/") or ".." in PurePosixPath(name).parts:
-                    raise DataError(f"{path}: {name}: this name leads out of the archive")
                 if size > LARGEST_FILE:
                     raise DataError(f"{path}: {name}: unpacks to {size} bytes; at most {LARGEST_FILE} are accepted")
                 yield name, read()
@@ -135,9 +132,10 @@ def _in_zip(path: Path) -> Entries:
         if sum(member.file_size for member in inside) > limit:  # zipfile unpacks no more than these sizes say
             raise _too_much(path, limit)
         for member in inside:
+            kind = stat.S_IFMT(member.external_attr >> 16)  # 0: not said
+            _require_harmless(path, member.filename, plain=kind in (0, stat.S_IFREG, stat.S_IFDIR))
             if not member.is_dir():
-                plain = not stat.S_ISLNK(member.external_attr >> 16)
-                yield member.filename, member.file_size, partial(archive.read, member) if plain else None
+                yield member.filename, member.file_size, partial(archive.read, member)
 
 
 def _in_tar(path: Path, opener: Callable[..., Any]) -> Entries:
@@ -145,11 +143,20 @@ def _in_tar(path: Path, opener: Callable[..., Any]) -> Entries:
         stream = _Bounded(unbounded, path)
         with tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as archive:
             for member in archive:
+                plain = member.isdir() or (member.isreg() and not member.issparse())
+                _require_harmless(path, member.name, plain=plain)
                 if not member.isdir():
-                    plain = member.isreg() and not member.issparse()
-                    yield member.name, member.size, partial(_read, archive, member) if plain else None
+                    yield member.name, member.size, partial(_read, archive, member)
         while stream.read(1 << 20):  # the decompressor notices a damaged tail only when it is read
             pass
+
+
+def _require_harmless(path: Path, name: str, *, plain: bool) -> None:
+    """Refuse a member that is neither a ``plain`` file nor a folder, or that would be unpacked elsewhere."""
+    if not plain:
+        raise DataError(f"{path}: {name}: a link or device; only archives of plain files are read")
+    if name.startswith("/") or ".." in PurePosixPath(name).parts:
+        raise DataError(f"{path}: {name}: this name leads out of the archive")
 
 
 def _read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,11 @@ class Source:
     local: Path | None = None
 
     @property
+    def bundled(self) -> bool:
+        """Whether it comes with a package."""
+        return "bundled" in self.entry
+
+    @property
     def downloads(self) -> dict[str, dict[str, Any]]:
         """The files to download (urls, bytes, checksum) by name; empty when nothing needs the network."""
         return {} if self.local else {file["name"]: file for file in self.entry.get("files", [])}
@@ -51,7 +57,7 @@ class Source:
 
 
 def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
-    """Read the catalog; ``local`` maps names of sources to paths used in place of a download."""
+    """Read the catalog; ``local`` maps names of sources to paths, with ``~`` or not, used in place of a download."""
     entries = read_yaml(file)
     check(entries, "sources", str(file))
     for name in local:
@@ -59,7 +65,8 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
             raise ConfigError(f"config: local: {unknown('source', name, entries)}")
         if entries[name].get("bundled"):
             raise ConfigError(f"config: local: {name}: {local[name]} would not be read; this source is bundled")
-    return {name: Source(name, entry, Path(local[name]) if name in local else None) for name, entry in entries.items()}
+    paths = {name: Path(os.path.expanduser(path)) for name, path in local.items()}
+    return {name: Source(name, entry, paths.get(name)) for name, entry in entries.items()}
 
 
 def _local_checksum(path: Path) -> str:

@@ -36,6 +36,7 @@ def fetch(
     target: Path,
     *,
     bytes: int | None,
+    bytes_at_most: int | None = None,
     checksum: str,
     offline: bool = False,
     attempts: int = 4,
@@ -44,10 +45,11 @@ def fetch(
 ) -> None:
     """Download ``target`` from the first of ``urls`` (mirrors, in order) that serves the right content.
 
-    ``bytes`` is the size (None: unknown), ``checksum`` is ``md5:…``, ``sha256:…`` or ``git-blob:…``. Each mirror gets
-    ``attempts`` tries, ``backoff``, 2·``backoff``, … seconds apart; ``timeout`` (seconds) is the longest silence of a
-    server. Processes that ask for one target at once share one download: the others wait. A target that is already
-    there is only checked; a missing one is an error when ``offline``.
+    ``bytes`` is the size (None: unknown; then no more than ``bytes_at_most`` are received), ``checksum`` is ``md5:…``,
+    ``sha256:…`` or ``git-blob:…``. Each mirror gets ``attempts`` tries, ``backoff``, 2·``backoff``, … seconds apart;
+    ``timeout`` (seconds) is the longest silence of a server. Processes that ask for one target at once share one
+    download: the others wait. A target that is already there is only checked; a missing one is an error when
+    ``offline``.
 
     Raises DataError naming every URL and its fault, and what to do. What arrived stays in ``<target>.part``, and the
     next call continues there, unless it is damaged.
@@ -60,7 +62,8 @@ def fetch(
             target.parent.mkdir(parents=True, exist_ok=True)
             with _held_alone(part) as stream, httpx.Client(follow_redirects=True, timeout=timeout) as client:
                 if not target.exists():
-                    complete = partial(_complete, client, stream, part, size=bytes, checksum=checksum)
+                    limit = bytes_at_most if bytes is None else bytes
+                    complete = partial(_complete, client, stream, part, size=bytes, limit=limit, checksum=checksum)
                     _from_first_mirror(urls, complete, target, attempts, backoff)
                     os.replace(part, target)
         except OSError as error:
@@ -152,13 +155,22 @@ def _reason(error: BaseException | None) -> str:
     return str(error) or type(error).__name__
 
 
-def _complete(client: httpx.Client, stream: BinaryIO, part: Path, url: str, *, size: int | None, checksum: str) -> None:
+def _complete(
+    client: httpx.Client,
+    stream: BinaryIO,
+    part: Path,
+    url: str,
+    *,
+    size: int | None,
+    limit: int | None,
+    checksum: str,
+) -> None:
     """Complete and verify ``part``. TryAgain: a fault that may pass; DataError: this mirror has no such file."""
     resumed_at = stream.seek(0, os.SEEK_END)
-    if size is not None and resumed_at > size:
+    if limit is not None and resumed_at > limit:
         resumed_at = _empty(stream)
     if resumed_at != size:
-        _receive(client, stream, url, resumed_at, size)
+        _receive(client, stream, url, resumed_at, size, limit)
     try:
         verify(part, bytes=size, checksum=checksum)
     except DataError as error:
@@ -173,7 +185,7 @@ def _empty(stream: BinaryIO) -> int:
     return stream.seek(0)
 
 
-def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: int | None) -> None:
+def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: int | None, limit: int | None) -> None:
     """Append what comes after the first ``have`` bytes, or write everything anew if the server ignores Range."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as response:
@@ -193,21 +205,28 @@ def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: 
         total = size if length is None else have + int(length)
         if size is not None and total != size:
             raise DataError(f"offers {total} bytes, expected {size}")
+        if limit is not None and total is not None and total > limit:
+            raise DataError(f"offers {total} bytes, expected at most {limit}")
         if have == 0:
             _empty(stream)
-        _append(stream, response.iter_raw(), have, total, url)
+        _append(stream, response.iter_raw(), have, total, limit, url)
 
 
-def _append(stream: BinaryIO, chunks: Iterator[bytes], have: int, total: int | None, url: str) -> None:
-    """Write ``chunks`` after the first ``have`` bytes and report on the way; ``total`` is the size in the end."""
+def _append(
+    stream: BinaryIO, chunks: Iterator[bytes], have: int, total: int | None, limit: int | None, url: str
+) -> None:
+    """Write ``chunks`` after the first ``have`` bytes and report on the way.
+
+    ``total`` is the size in the end, ``limit`` the number of bytes at which to give up.
+    """
     received = have
     begun = reported = time.monotonic()
     for chunk in chunks:
-        stream.write(chunk)
         received += len(chunk)
-        if total is not None and received > total:
+        if limit is not None and received > limit:
             _empty(stream)
-            raise DataError(f"sends more than the expected {total} bytes")
+            raise DataError(f"sends more than {limit} bytes, the most expected")
+        stream.write(chunk)
         if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
             reported = now
             share = f" of {total / 1e6:.1f} MB ({received / total:.0%})" if total else " MB"

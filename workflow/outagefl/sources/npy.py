@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from outagefl.errors import DataError
+from outagefl.sources import archive
 
 HEADERS = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
 
@@ -33,3 +36,9 @@ def load(content: bytes, where: str) -> NDArray[Any]:
         return np.ndarray(shape, dtype, content, stream.tell(), order="F" if fortran else "C")
     except Exception as error:  # a damaged header can raise almost anything
         raise DataError(f"{where}: not a sound array file: {error}") from error
+
+
+def archived(source: Path, wanted: Collection[str]) -> dict[str, NDArray[Any]]:
+    """The arrays ``wanted`` of an ``.npz`` file, read-only; DataError if one is missing, damaged or too large."""
+    found = archive.files(source, [f"{name}.npy" for name in wanted])
+    return {name.removesuffix(".npy"): load(content, f"{source}: {name}") for name, content in found}

@@ -8,9 +8,9 @@ its time zone, before its first record (our choice), so hours of the day are kep
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -19,10 +19,10 @@ from outagefl.errors import DataError, InputError
 from outagefl.inputs import checks
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
 from outagefl.traces import slots, tables
+from outagefl.traces.slots import DAY
 
 COLUMNS = ("user", "timestamp", "charging", "wifi")
-FLAGS = {"1": ONLINE, "1.0": ONLINE, "0": OFFLINE, "0.0": OFFLINE, "": UNKNOWN, "nan": UNKNOWN}
-DAY = 86_400  # seconds
+FLAGS = {"1": ONLINE, "1.0": ONLINE, "0": OFFLINE, "0.0": OFFLINE, "": UNKNOWN, "nan": UNKNOWN}  # in lower case
 
 
 def read(source: Path, *, slot_minutes: float, days: float, longest_gap_minutes: float, time_zone: str) -> Trace:
@@ -35,36 +35,43 @@ def read(source: Path, *, slot_minutes: float, days: float, longest_gap_minutes:
     checks.positive("trace.longest_gap_minutes", longest_gap_minutes)
     zone = _zone(time_zone)
     at = slots.starts(slot_minutes, days)
-    phones = _phones(source)
-    state = np.empty((len(at), len(phones)), dtype=np.int8)
+    phones = tables.by_device(_records(source))
+    state = slots.blank(at, len(phones))
     counts = {"records": 0, "records after the last slot": 0, "records with an unknown state": 0}
-    for column, (phone, (times, states)) in enumerate(phones.items()):
-        since = np.array(times) - _midnight(times[0], zone, f"{source}: user {phone}")
-        state[:, column] = slots.held(since, np.array(states, dtype=np.int8), at, longest_gap_minutes * 60)
+    for column, (phone, records) in enumerate(phones.items()):
+        times, states = records.T
+        since = times - _midnight(times[0], zone, f"{source}: user {phone}")
+        state[:, column] = slots.held(since, states.astype(np.int8), at, longest_gap_minutes * 60)
         counts["records"] += len(times)
         counts["records after the last slot"] += int((since >= days * DAY).sum())
-        counts["records with an unknown state"] += states.count(UNKNOWN)
+        counts["records with an unknown state"] += int((states == UNKNOWN).sum())
     return Trace(state, slot_minutes, "00:00", counts)
 
 
-def _phones(source: Path) -> dict[str, tuple[list[float], list[int]]]:
-    """Times and states of every phone's records."""
-    phones: dict[str, tuple[list[float], list[int]]] = {}
+def _records(source: Path) -> Iterator[tuple[str, str, float, int]]:
+    """Where each record stands, and its phone, time and state."""
+    latest: dict[str, float] = {}
     for where, row in tables.rows(source, COLUMNS):
-        times, states = phones.setdefault(row["user"], ([], []))
+        phone = tables.name(where, "user", row["user"])
         time = tables.number(where, "timestamp", row["timestamp"])
-        if times and time < times[-1]:
-            raise DataError(f"{where}: user {row['user']}: time goes back from {times[-1]:.0f} to {time:.0f}")
-        charging, wifi = _flag(row, "charging", "battery_missing", where), _flag(row, "wifi", "wifi_missing", where)
-        times.append(time)
-        states.append(OFFLINE if OFFLINE in (charging, wifi) else min(charging, wifi))
-    return phones
+        if time < latest.get(phone, time):
+            raise DataError(f"{where}: user {phone}: time goes back from {latest[phone]:.0f} to {time:.0f}")
+        latest[phone] = time
+        charging = _signal(row, "charging", "battery_missing", where)
+        wifi = _signal(row, "wifi", "wifi_missing", where)
+        yield where, phone, time, OFFLINE if OFFLINE in (charging, wifi) else min(charging, wifi)
 
 
-def _flag(row: dict[str, Any], column: str, missing: str, where: str) -> int:
-    if row[column] not in FLAGS or row.get(missing, "0") not in FLAGS:
-        raise DataError(f"{where}: {column}: {row[column]!r} is not 1, 0 or empty")
-    return UNKNOWN if FLAGS[row.get(missing, "0")] == ONLINE else FLAGS[row[column]]
+def _signal(row: Mapping[str, str], column: str, missing: str, where: str) -> int:
+    state, is_missing = _flag(row, column, where), _flag(row, missing, where)
+    return UNKNOWN if is_missing == ONLINE else state
+
+
+def _flag(row: Mapping[str, str], column: str, where: str) -> int:
+    text = row.get(column, "0")
+    if text.lower() not in FLAGS:
+        raise DataError(f"{where}: {column}: {text!r} is not 1, 0 or empty")
+    return FLAGS[text.lower()]
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -6,65 +6,77 @@ t mod finish_time lies inside some [active_k, inactive_k]; the clock's zero is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from outagefl.errors import DataError
-from outagefl.inputs import checks
 from outagefl.inputs.traces import Trace
-from outagefl.sources import unpickle
-from outagefl.traces.slots import Seconds
+from outagefl.sources import plain, unpickle
+from outagefl.traces import slots
+from outagefl.traces.slots import DAY, MOST_DAYS, Seconds
+
+LONGEST = MOST_DAYS * DAY  # seconds
 
 
 def read(source: Path, *, slot_minutes: float) -> Trace:
     """Read the pickle ``source``; the trace is as long as the longest finish_time.
 
-    Raises DataError naming it if it asks for anything but plain containers, numbers and strings, or a client's entry
-    does not have the form above. An interval that ends before it begins holds no instant; such are counted.
+    Raises DataError naming it if it asks for anything but plain containers, numbers and strings, a client's entry does
+    not have the form above, or its lists are shared so often that they would fill the memory. An interval that ends
+    before it begins holds no instant; such are counted.
     """
-    checks.positive("trace.slot_minutes", slot_minutes)
-    try:
-        content = unpickle.load(source.read_bytes(), str(source), allowed={})
-    except OSError as error:
-        raise DataError(f"{source}: not readable ({error})") from error
+    packed = plain.read(source)
+    content = unpickle.load(packed, str(source), allowed={})
     if not isinstance(content, dict) or not content:
         raise DataError(f"{source}: expected a dict of clients, found {type(content).__name__}")
-    clients = [_times(entry, f"{source}: client {name}") for name, entry in content.items()]
-    at = np.arange(0, max(finish for _, _, finish in clients), slot_minutes * 60)
-    state = np.empty((len(at), len(clients)), dtype=np.int8)
-    reversed_intervals = 0
-    for column, (active, inactive, finish) in enumerate(clients):
+    finishes = [_finish(entry, _place(source, name)) for name, entry in content.items()]
+    at = slots.begun(slot_minutes, max(finishes))
+    state = slots.blank(at, len(content))
+    numbers = reversed_intervals = 0
+    for column, (name, entry) in enumerate(content.items()):
+        where = _place(source, name)
+        active, inactive = (_times(entry[key], f"{where}: {key}") for key in ("active", "inactive"))
+        if active.shape != inactive.shape:
+            raise DataError(f"{where}: active and inactive are not two lists of the same length")
+        numbers += active.size + inactive.size
+        if numbers > len(packed):
+            raise DataError(f"{where}: more than {len(packed)} numbers up to here, in a file of as many bytes")
         forward = active <= inactive
         reversed_intervals += int((~forward).sum())
-        now = at % finish
+        now = at % finishes[column]
         begun = np.searchsorted(np.sort(active[forward]), now, side="right")
         ended = np.searchsorted(np.sort(inactive[forward]), now, side="left")
         state[:, column] = begun > ended
     return Trace(state, slot_minutes, None, {"intervals that end before they begin": reversed_intervals})
 
 
-def _times(entry: Any, where: str) -> tuple[Seconds, Seconds, float]:
-    """A client's active and inactive times and the time after which they repeat, checked."""
-    if not isinstance(entry, Mapping) or not entry.keys() >= {"active", "inactive", "finish_time"}:
+def _place(source: Path, name: object) -> str:
+    if not isinstance(name, str) and not _is_number(name):
+        raise DataError(f"{source}: a client is called by a {type(name).__name__}; expected a number or text")
+    return f"{source}: client {name!s:.60}"
+
+
+def _finish(entry: Any, where: str) -> float:
+    """The time after which a client's times repeat, checked, as is the form of its entry."""
+    if not isinstance(entry, dict) or not entry.keys() >= {"active", "inactive", "finish_time"}:
         raise DataError(f"{where}: expected a dict with active, inactive and finish_time")
-    active, inactive, finish = (
-        _numbers(entry[key], f"{where}: {key}") for key in ("active", "inactive", "finish_time")
-    )
-    if active.ndim != 1 or active.shape != inactive.shape:
-        raise DataError(f"{where}: active and inactive are not two lists of the same length")
-    if finish.ndim or finish <= 0:
-        raise DataError(f"{where}: finish_time: {entry['finish_time']!r} is not a number above 0")
-    return active, inactive, float(finish)
+    finish = entry["finish_time"]
+    if not _is_number(finish) or not 0 < finish <= LONGEST:
+        shown = finish if _is_number(finish) else type(finish).__name__
+        raise DataError(f"{where}: finish_time: {shown} is not a number above 0 up to {LONGEST} s")
+    return float(finish)
 
 
-def _numbers(value: Any, where: str) -> Seconds:
-    try:
-        numbers = np.array(value)
-    except ValueError:
-        numbers = np.array(None)
-    if numbers.size and (numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all() or numbers.min() < 0):
-        raise DataError(f"{where}: not only finite numbers of at least 0")
-    return numbers.astype(np.float64)
+def _is_number(value: object) -> bool:
+    """Whether this is a number of a size that can be shown."""
+    return type(value) is float or (type(value) is int and value.bit_length() <= 64)
+
+
+def _times(value: Any, where: str) -> Seconds:
+    """A flat list of times as an array, checked; lists in lists may unfold to far more than their file."""
+    flat = type(value) is list and {int, float}.issuperset(map(type, value))
+    if not flat or not all(0 <= time <= LONGEST for time in value):
+        raise DataError(f"{where}: expected a list of numbers from 0 to {LONGEST} s")
+    return np.array(value, dtype=np.float64)

@@ -14,12 +14,14 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import checks
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
+from outagefl.sources import plain
 from outagefl.traces import slots
 from outagefl.traces.slots import Seconds, States
 
@@ -42,14 +44,14 @@ def read(
     """Read the events in ``source`` into slots from ``start`` (ISO date and time) on, for so many ``days``.
 
     ``idle``: what counts as idle, ``screen_off`` or ``screen_locked``. A line that is earlier than one before it by at
-    most ``clock_tolerance_seconds`` is put in its place; DataError names file, device and line of one that is earlier
-    still, and a file that does not have the format above.
+    most ``clock_tolerance_seconds`` is put in its place; DataError names file, device and both lines where one is
+    earlier still, and a file that does not have the format above or names a device twice.
     """
     checks.choice("trace.idle", idle, IDLE)
     checks.number("trace.clock_tolerance_seconds", clock_tolerance_seconds, 0)
     at, begin = slots.starts(slot_minutes, days), _instant(start)
     devices, counts = _devices(source), Counter(dict.fromkeys(COUNTED, 0))
-    state = np.empty((len(at), len(devices)), dtype=np.int8)
+    state = slots.blank(at, len(devices))
     for column, (device, messages) in enumerate(devices.items()):
         events = _events(messages, f"{source}: device {device}", begin, clock_tolerance_seconds, counts)
         state[:, column] = _states(events, IDLE[idle], at)
@@ -69,9 +71,8 @@ def _instant(start: str) -> datetime:
 def _devices(source: Path) -> dict[str, str]:
     """The messages of every device."""
     try:
-        with open(source, encoding="utf-8") as stream:
-            content = json.load(stream)
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(plain.read(source), object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{source}: not readable as JSON ({error})") from error
     if not isinstance(content, dict):
         raise DataError(f"{source}: expected a mapping of devices, found {type(content).__name__}")
@@ -81,10 +82,19 @@ def _devices(source: Path) -> dict[str, str]:
     return {device: record["messages"] for device, record in content.items()}
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, in which no key may stand twice: to merge two devices' lines would invent a third device."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        [(key, times)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {key!r} stands {times} times in one object; expected once")
+    return content
+
+
 def _events(messages: str, where: str, begin: datetime, tolerance: float, counts: Counter[str]) -> list[Event]:
     """One device's events in order of time; what is met is added to ``counts``."""
     events: list[Event] = []
-    latest = -np.inf
+    latest, latest_line = -np.inf, ""
     for number, line in enumerate(messages.split("\n"), 1):
         if not line.strip():
             continue
@@ -99,11 +109,12 @@ def _events(messages: str, where: str, begin: datetime, tolerance: float, counts
             continue
         if time < latest - tolerance:
             raise DataError(
-                f"{where}, line {number}: {match[1]} is {latest - time:.0f} s before an earlier line; "
-                f"trace.clock_tolerance_seconds allows {tolerance:g}"
+                f"{where}, line {number}: {match[1]} is {latest - time:.0f} s before {latest_line}; one of the two is "
+                f"wrong (trace.clock_tolerance_seconds allows {tolerance:g} s)"
             )
         counts["lines out of order"] += time < latest
-        latest = max(latest, time)
+        if time > latest:
+            latest, latest_line = time, f"line {number} ({match[1]})"
         events.append((time, match[2].lower()))
     names = Counter(name for _, name in events)
     counts["unknown network states"] += names["unknown"]

@@ -11,21 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from outagefl.errors import DataError
-from outagefl.inputs.storage import UNREADABLE
 from outagefl.inputs.traces import UNKNOWN, Trace
+from outagefl.sources import npy, plain
 
-SLOT_MINUTES = 30
+SLOTS, SLOT_MINUTES = 241, 30
 START = "2020-01-29T00:00"
 
 
 def read(source: Path) -> Trace:
-    """Read the ``.npy`` file ``source``. Raises DataError naming it if it holds anything but 1, 0 and NaN."""
-    try:
-        matrix = np.load(source)
-    except UNREADABLE as error:
-        raise DataError(f"{source}: not readable as a .npy file ({error})") from error
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise DataError(f"{source}: expected a matrix of numbers, slots by devices")
+    """Read the ``.npy`` file ``source``; DataError naming it if it holds anything but 241 slots of 1, 0 and NaN."""
+    matrix = npy.load(plain.read(source), str(source))
+    if matrix.ndim != 2 or len(matrix) != SLOTS or matrix.dtype.kind not in "biuf":
+        raise DataError(
+            f"{source}: {matrix.dtype} of shape {matrix.shape}; expected a matrix of numbers, {SLOTS} slots by devices"
+        )
     unknown = np.isnan(matrix)
     wrong = np.argwhere(~unknown & (matrix != 0) & (matrix != 1))
     if len(wrong):

@@ -9,7 +9,10 @@ import torch
 from torch import nn
 
 from outagefl import components
-from outagefl.randomness import sequence
+from outagefl.errors import ConfigError, unknown
+from outagefl.training.seeding import torch_seed
+
+HEADS = ("kaiming", "pytorch")
 
 
 def initialise(module: nn.Module, generator: torch.Generator) -> None:
@@ -25,14 +28,36 @@ def initialise(module: nn.Module, generator: torch.Generator) -> None:
             raise TypeError(f"no initialisation for layers of type {type(layer).__name__}")
 
 
-def initial_model(settings: Mapping[str, Any], image_shape: tuple[int, int, int], classes: int, seed: int) -> nn.Module:
+def initialise_head(module: nn.Module, generator: torch.Generator) -> None:
+    """PyTorch's default for the last linear layer: weights and biases uniform within ±1/√fan_in."""
+    head = [layer for layer in module.modules() if isinstance(layer, nn.Linear)][-1]
+    bound = head.in_features**-0.5
+    nn.init.uniform_(head.weight, -bound, bound, generator=generator)
+    nn.init.uniform_(head.bias, -bound, bound, generator=generator)
+
+
+def initial_model(
+    settings: Mapping[str, Any],
+    image_shape: tuple[int, int, int],
+    classes: int,
+    seed: int,
+    head: str = "kaiming",
+) -> nn.Module:
     """The network of a spec's ``model`` entry on the CPU, the same for every method of a seed.
+
+    ``head``: the last linear layer starts as all others do (``kaiming``) or as PyTorch leaves it (``pytorch``), as in
+    the released code of the FedSWE paper; the other layers are the same under both. ConfigError for another name.
 
     It is built without storage first, because torch's layers would otherwise draw from the global generator.
     """
+    if head not in HEADS:
+        raise ConfigError(f"head_init: {unknown('initialisation', head, HEADS)}")
     build, options = components.load("model", settings)
     with torch.device("meta"):
         module: nn.Module = build(image_shape, classes, **options)
     module.to_empty(device="cpu")
-    initialise(module, torch.Generator().manual_seed(int(sequence(seed, "init").generate_state(1, "uint64")[0])))
+    generator = torch.Generator().manual_seed(torch_seed(seed, "init"))
+    initialise(module, generator)
+    if head == "pytorch":
+        initialise_head(module, generator)
     return module

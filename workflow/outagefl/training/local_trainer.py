@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,10 @@ from outagefl.errors import TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
 from outagefl.training.batches import fresh, persistent
+from outagefl.training.images import ImageLoader
 from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
+from outagefl.training.seeding import seeded, torch_seed
 
 EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations leave the cache
 
@@ -26,7 +29,8 @@ EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations l
 class LocalTrainer:
     """Trains clients by plain SGD on their own images and evaluates them on their own test images.
 
-    What a client learns in a round depends on its row, the seed and the round only, not on which other clients train.
+    What a client learns in a round depends on its row, the seed, the round and, in a persistent order, on how many
+    rounds it has trained in; not on which other clients train.
     """
 
     def __init__(
@@ -41,17 +45,18 @@ class LocalTrainer:
         self.model = BoundModel(module.to(device))
         self.data, self.partition, self.seed, self.device = data, partition, seed, device
         self.options = TrainingOptions(**training)
-        std = torch.tensor(data.std, dtype=torch.float32, device=device).view(-1, 1, 1)
-        mean = torch.tensor(data.mean, dtype=torch.float32, device=device).view(-1, 1, 1)
-        self._scale, self._shift = 1 / (255 * std), -mean / std
+        self._load = ImageLoader(data, device)
+        self._drops = any(isinstance(layer, nn.Dropout) for layer in module.modules())
 
     def train(
         self, rows: Sequence[Tensor], clients: NDArray[np.int64], round_number: int, rounds_done: NDArray[np.int64]
     ) -> None:
         """Train the clients (k,) for ``steps`` steps each, in place on their models ``rows``, k tensors (d,).
 
-        ``rounds_done`` (k,): the rounds each client has trained in before. Raises TrainingError when a client's loss is
-        not finite.
+        ``rounds_done`` (k,): the rounds each client has trained in before. The last bits may depend on where a row
+        begins in memory, modulo 16 bytes: a tensor of its own or a client's fixed row of a matrix gives the same.
+
+        Raises TrainingError when a client's loss is not finite.
         """
         self.model.module.train()
         losses = torch.empty(len(clients), self.options.steps, device=self.device)
@@ -83,8 +88,8 @@ class LocalTrainer:
         total = torch.zeros(2, dtype=torch.float64, device=self.device)
         with torch.inference_mode():
             for start in range(0, len(chosen), EVALUATION_BATCH):
-                images, labels = self._load(x, y, chosen[start : start + EVALUATION_BATCH])
-                logits = self.model.module(images)
+                batch = chosen[start : start + EVALUATION_BATCH]
+                logits, labels = self.model.module(self._load.plain(x, batch)), self._labels(y, batch)
                 total[0] += (logits.argmax(dim=1) == labels).sum()
                 total[1] += cross_entropy(logits, labels, reduction="sum")
         return total / len(chosen)
@@ -98,20 +103,32 @@ class LocalTrainer:
     def _train_one(self, row: Tensor, client: int, round_number: int, rounds_done: int, losses: Tensor) -> None:
         """Train one client and write its losses (steps,)."""
         chosen = self._batches(client, round_number, rounds_done)
-        images, labels = self._load(self.data.x_train, self.data.y_train, chosen.ravel())
-        step_size = self.options.step_size(round_number)
+        images = self._images(chosen, client, round_number)
+        labels = self._labels(self.data.y_train, chosen.ravel())
+        step_size, size = self.options.step_size(round_number), chosen.shape[1]
         self.model.bind(row)
-        size = chosen.shape[1]
-        for step, (x, y) in enumerate(zip(images.split(size), labels.split(size), strict=True)):
-            loss = cross_entropy(self.model.module(x), y)
-            loss.backward()
-            self.model.sgd_step(step_size, self.options.clip_norm)
-            losses[step] = loss.detach()
+        with self._dropout(client, round_number):
+            for step, (x, y) in enumerate(zip(images.split(size), labels.split(size), strict=True)):
+                loss = cross_entropy(self.model.module(x), y)
+                loss.backward()
+                self.model.sgd_step(step_size, self.options.clip_norm)
+                losses[step] = loss.detach()
 
-    def _load(self, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Normalised images (B, C, H, W), whose NHWC memory is torch's channels-last format, and labels (B,)."""
-        images = torch.from_numpy(x[chosen]).to(self.device).permute(0, 3, 1, 2).float()
-        return images.mul_(self._scale).add_(self._shift), torch.from_numpy(y[chosen]).to(self.device)
+    def _images(self, batches: NDArray[np.int64], client: int, round_number: int) -> Tensor:
+        """Training images of ``batches`` (steps, b), one after the other, (steps · b, C, H, W)."""
+        if self.options.augmentation == "none":
+            return self._load.plain(self.data.x_train, batches.ravel())
+        rng = generator(self.seed, "augmentation", client, round_number)
+        return self._load.augmented(self.data.x_train, batches, self.options.augmentation, self.options.flip, rng)
+
+    def _labels(self, y: NDArray[np.int64], chosen: NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(y[chosen]).to(self.device)
+
+    def _dropout(self, client: int, round_number: int) -> AbstractContextManager[None]:
+        """Within this context dropout is the client's own in this round."""
+        if not self._drops:
+            return nullcontext()
+        return seeded(torch_seed(self.seed, "dropout", client, round_number), self.device)
 
     def _require_finite(self, values: Tensor, clients: NDArray[np.int64], when: str) -> None:
         broken = clients[~values.isfinite().all(dim=1).cpu().numpy()]

@@ -12,6 +12,7 @@ SCHEDULES: dict[str, Callable[[int], float]] = {
     "inverse_sqrt": lambda t: (t / 10 + 1) ** -0.5,
 }
 ORDERS = ("fresh", "persistent")
+AUGMENTATIONS = ("none", "image", "batch")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class TrainingOptions:
 
     schedule: the learning rate over the rounds, ``inverse_sqrt`` being the FedSWE paper's (its Table 5). clip_norm: the
     largest norm of the gradient of a step, None for any. order: how images are drawn, see ``training.batches``.
+    augmentation: random crop of training images, with a random flip if ``flip``, see ``training.images``.
     ConfigError for an unknown name.
     """
 
@@ -29,9 +31,11 @@ class TrainingOptions:
     schedule: str = "constant"
     clip_norm: float | None = None
     order: str = "fresh"
+    augmentation: str = "none"
+    flip: bool = True
 
     def __post_init__(self) -> None:
-        for option, valid in (("schedule", SCHEDULES), ("order", ORDERS)):
+        for option, valid in (("schedule", SCHEDULES), ("order", ORDERS), ("augmentation", AUGMENTATIONS)):
             name = getattr(self, option)
             if name not in valid:
                 raise ConfigError(f"training.{option}: {unknown(option, name, valid)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from outagefl.errors import InputError
 from outagefl.inputs import checks, traces
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN
+
+log = logging.getLogger(__name__)
 
 UNKNOWN_MEANS = {"offline": OFFLINE, "online": ONLINE, "drop_device": UNKNOWN}
 REPLACEMENT = ("never", "when_needed", "always")
@@ -57,4 +60,9 @@ def matrix(
     chosen = rng.choice(devices, clients, replace=with_replacement)
     followed = state[np.ix_((start_slot + np.arange(rounds)) % len(state), chosen)]
     online: NDArray[np.bool_] = np.where(followed == UNKNOWN, UNKNOWN_MEANS[unknown], followed) == ONLINE
+    known_share = (followed != UNKNOWN).mean()
+    log.info("%.4f of the followed slots are unknown", 1 - known_share)
+    if known_share:
+        log.info("online: %.4f of the known slots", (followed == ONLINE).mean() / known_share)
+    log.info("online: %.4f of all slots, with unknown: %s", online.mean(), unknown)
     return online

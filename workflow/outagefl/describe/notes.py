@@ -1,0 +1,16 @@
+"""What a description says about where its numbers come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def told(settings: Mapping[str, Any]) -> str:
+    """A component by its kind and options, such as ``dirichlet (alpha 0.3, test_images 50)``."""
+    options = ", ".join(
+        f"{name} {told(value) if isinstance(value, Mapping) else value}"
+        for name, value in settings.items()
+        if name != "kind"
+    )
+    return f"{settings['kind']} ({options})" if options else str(settings["kind"])

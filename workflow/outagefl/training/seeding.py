@@ -1,0 +1,27 @@
+"""Named randomness for torch's own draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from outagefl.randomness import sequence
+
+
+def torch_seed(seed: int, purpose: str, *ids: int) -> int:
+    """What seeds a torch generator for one purpose, see ``outagefl.randomness``."""
+    return int(sequence(seed, purpose, *ids).generate_state(1, "uint64")[0])
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Lend the device's global generator, seeded, to layers that take no other, such as dropout; then put it back."""
+    cuda = device.type == "cuda"
+    with torch.random.fork_rng([device] if cuda else []):
+        if cuda:
+            torch.cuda.manual_seed(seed)
+        else:
+            torch.default_generator.manual_seed(seed)
+        yield

@@ -1,0 +1,54 @@
+# Theory: statements of a paper held against computations, without training; each check has findings and a figure.
+# Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
+FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
+
+
+rule theory:
+    output:
+        findings=f"results/{SCALE}/{{study}}/theory/{{check}}.csv",
+        values=f"results/{SCALE}/{{study}}/theory/{{check}}_values.csv",
+        pdf=f"results/{SCALE}/{{study}}/theory/{{check}}.pdf",
+        png=report(
+            f"results/{SCALE}/{{study}}/theory/{{check}}.png",
+            caption="../../report/theory.rst",
+            category="Theory",
+            labels=lambda w: {"study": w.study, "check": w.check.replace("_", " ")},
+        ),
+    log:
+        f"results/logs/theory/{SCALE}/{{study}}/{{check}}.log",
+    benchmark:
+        f"results/benchmarks/theory/{SCALE}/{{study}}/{{check}}.tsv"
+    wildcard_constraints:
+        study=one_of(name.split("/")[0] for name in THEORY),
+        check=one_of(name.split("/")[1] for name in THEORY),
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        settings=theory_settings,
+        code=lambda w: code("theory.py", module_name("theory check", theory_settings(w)["kind"])),
+    script:
+        "../scripts/theory.py"
+
+
+rule findings:
+    input:
+        [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.csv" for name in THEORY],
+    output:
+        csv=f"results/{SCALE}/findings.csv",
+        html=report(
+            f"results/{SCALE}/findings.html",
+            caption="../../report/findings.rst",
+            category="Theory",
+            labels={"study": "all", "check": "findings"},
+        ),
+    log:
+        f"results/logs/findings/{SCALE}.log",
+    benchmark:
+        f"results/benchmarks/findings/{SCALE}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        scale=SCALE,
+        code=code("findings.py"),
+    script:
+        "../scripts/findings.py"
