@@ -111,7 +111,7 @@ def test_consensus_error_has_a_line_per_level_on_a_logarithmic_axis(runs):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["k = 0", "k = 10", "k = 100"]
     assert list(axes.lines[0].get_ydata()) == [100, 10, 1, 0]
     assert axes.get_ylim() == pytest.approx((0.7, 140))
-    assert axes.get_title() == "FedSWE (k = m) · periodic"
+    assert axes.get_title() == "periodic"
 
 
 def test_consensus_error_without_levels_and_without_any(runs):

@@ -31,10 +31,11 @@ def by_level(index: pd.DataFrame, level: str) -> Iterator[tuple[int, pd.DataFram
 
 
 def levels_as_lines(index: pd.DataFrame, level: str) -> pd.DataFrame:
-    """The index with levels (``k = 10``), ascending, in place of the methods; the method becomes a factor."""
+    """The index with levels (``k = 10``), ascending, in place of the methods; several methods become a factor."""
     order = levels_of(index, level)
     found = index.sort_values(level, key=lambda names: names.map(order.index), kind="stable")
-    found.insert(2, "rule", found["method"].map(looks.label))
+    if found["method"].nunique() > 1:
+        found.insert(2, "rule", found["method"].map(looks.label))
     found["method"] = level_names(found, [level])
     return found.drop(columns=level)
 
