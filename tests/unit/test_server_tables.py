@@ -204,6 +204,7 @@ def test_memory_in_multiples_of_the_model(tmp_path):
     assert list(table.shown[heading, "server"]) == ["1.000 d", "101.000 d", "1.100 d"]
     assert list(table.shown[heading, "each client"]) == ["0.000 d", "0.000 d", "1.000 d"]
     assert list(table.shown["paper", "memory"]) == ["–", "O(md)", "O(d)"]
+    assert table.shown.index.name is None
     assert list(table.tidy["server"]) == [1000, 101_000, 1100]
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from outagefl.analysis import looks, style
+from outagefl.analysis import curves, looks, style
 from outagefl.analysis.first_round import first_round, mean_accuracy
 from outagefl.analysis.indexes import symbol
 from outagefl.analysis.levels import by_level, levels_of
+
+CROSSES = 0.2  # the part of the way to the next level over which the methods' crosses stand side by side
 
 
 def draw(index: pd.DataFrame, root: Path, *, level: str, target: float) -> Figure:
@@ -35,11 +37,17 @@ def draw(index: pd.DataFrame, root: Path, *, level: str, target: float) -> Figur
             here = found[found["setting"] == where]
             top = 1.1 * here["round"].replace(np.inf, np.nan).max()
             top = here["last"].max() if np.isnan(top) else top
-            for method in methods:
+            for side, method in zip(curves.sides_of(methods), methods, strict=True):
                 line, look = here[here["method"] == method], looks.look(method)
                 axes.plot(line["level"], line["round"].replace(np.inf, np.nan), marker="o", markersize=4, **look)
                 never = line[np.isinf(line["round"])]
-                axes.scatter(never["level"], [top] * len(never), marker="x", color=look["color"], zorder=3)
+                axes.scatter(
+                    never["level"] + CROSSES * (side - 0.5),
+                    [top] * len(never),
+                    marker="x",
+                    color=look["color"],
+                    zorder=3,
+                )
             if np.isinf(here["round"]).any():
                 axes.text(0.99, 1.05 * top, "never", ha="right", va="bottom", transform=axes.get_yaxis_transform())
             axes.set_ylim(0, 1.25 * top)

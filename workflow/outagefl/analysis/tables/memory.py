@@ -51,4 +51,10 @@ def _shown(tidy: pd.DataFrame) -> pd.DataFrame:
             columns[model, heading] = pd.Series([f"{x:,.3f} d" for x in multiples], own["method"])
     if tidy["published"].notna().any():
         columns["paper", "memory"] = tidy.drop_duplicates("method").set_index("method")["published"]
-    return pd.DataFrame(columns).loc[list(dict.fromkeys(tidy["method"]))].fillna(DASH).rename(index=label)
+    return (
+        pd.DataFrame(columns)
+        .loc[list(dict.fromkeys(tidy["method"]))]
+        .fillna(DASH)
+        .rename(index=label)
+        .rename_axis(index=None)
+    )
