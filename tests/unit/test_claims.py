@@ -12,7 +12,8 @@ from scipy import stats
 
 from outagefl.analysis import estimates
 from outagefl.analysis.claims import claims_table, evaluate, read_claims
-from outagefl.analysis.results import read_index, scores
+from outagefl.analysis.indexes import read_index
+from outagefl.analysis.results import scores
 from outagefl.analysis.statistics import clustered
 from outagefl.analysis.verdicts import judge, judge_at_most, judge_example
 from outagefl.analysis.writers import write_csv

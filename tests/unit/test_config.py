@@ -12,6 +12,7 @@ import yaml
 from outagefl.config import load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.inputs import traces
+from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
 from outagefl.runs.plan import make_plan, to_describe
 from outagefl.sources.catalog import sources
@@ -202,6 +203,33 @@ def test_a_bad_scale_file_is_one_clear_line(tmp_path, text, message):
         load(main_config(scale="bad"), tmp_path / "config")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("analysis", "parts"),
+    [
+        ({"figures": ["self_wait"]}, ["outages.analysis.figures", "'self_wait'", "did you mean 'self_weight'"]),
+        ({"tables": ["acuracy_table"]}, ["outages.analysis.tables", "did you mean 'accuracy_table'"]),
+        ({"figures": ["rounds_by_level"]}, ["outages.analysis.figures", "'rounds_by_level' needs the option 'level'"]),
+        ({"figures": "self_weight"}, ["analysis.figures", "list of names"]),
+        ({"aided": ["mifa", "sgf"]}, ["outages.analysis.aided", "'mifa'"]),
+        ({"level": "availibility"}, ["outages.analysis.level", "did you mean 'availability'"]),
+        ({"baseline": ["dfedavg", "metropoli"]}, ["outages.methods", "baseline 'metropoli'"]),
+        ({"targets": {"digits": {"every": 20}}}, ["targets.digits", "accuracy"]),
+    ],
+)
+def test_a_mistake_in_an_analysis_is_one_clear_line(analysis, parts):
+    with pytest.raises(ConfigError) as caught:
+        plan_with({"experiments": {"outages": {"analysis": analysis}}})
+    assert_one_line_with(str(caught.value), parts)
+
+
+def test_figures_take_their_options_from_the_analysis_of_their_experiment():
+    plan = plan_with({"experiments": {"outages": {"analysis": {"tail": 0.2, "baseline": ["sfg", "dfedavg"]}}}})
+    analysis = plan.experiments["sfg/outages"].analysis
+    assert shown_options(analysis, "figure", "paired_differences") == {"baseline": ["sfg", "dfedavg"], "tail": 0.2}
+    assert shown_options(analysis, "figure", "self_weight") == {}
+    assert baselines(analysis) == ["sfg", "dfedavg"]
 
 
 def test_an_experiment_may_change_one_key_of_its_analysis():

@@ -183,7 +183,7 @@ def test_a_table_has_what_each_client_could_do_and_did():
 
 def test_a_figure_of_probabilities_shows_clients_of_each_group_over_time_and_the_draws():
     outages = by_turns()
-    clients, course, online = drawn(probabilities.draw(outages)).axes
+    clients, course, raster, online = drawn(probabilities.draw(outages)).axes
     assert [text.get_text() for text in clients.get_legend().get_texts()] == [
         "base probability",
         "mean over all rounds",
@@ -193,6 +193,9 @@ def test_a_figure_of_probabilities_shows_clients_of_each_group_over_time_and_the
     for line in course.lines:
         client = int(line.get_label().split()[1])
         assert np.array_equal(line.get_ydata(), outages.probability[: probabilities.ROUNDS, client])
+    assert [label.get_text() for label in raster.get_yticklabels()] == shown
+    [bars] = [bars for bars in raster.collections if len(bars.get_paths()) and bars.get_paths()[0].vertices[0, 1] < 1]
+    assert [path.vertices[0, 0] + 0.5 for path in bars.get_paths()] == [*range(50), *range(100, 150)]
     sampled, expected = (line.get_ydata() for line in online.lines)
     assert np.array_equal(sampled, outages.online[: probabilities.ROUNDS].mean(axis=1))
     assert np.array_equal(expected, outages.probability[: probabilities.ROUNDS].mean(axis=1))
@@ -202,7 +205,7 @@ def test_a_figure_of_probabilities_shows_clients_of_each_group_over_time_and_the
 def test_the_mean_is_shown_only_where_it_is_not_the_base_probability():
     base = np.array([0.0, 0.5, 1.0])
     stationary = probabilities.Outages(base, np.tile(base, (7, 1)), np.ones((7, 3), bool))
-    clients, course, _ = drawn(probabilities.draw(stationary)).axes
+    clients, course, *_ = drawn(probabilities.draw(stationary)).axes
     assert [text.get_text() for text in clients.get_legend().get_texts()] == ["base probability"]
     assert sum(bar.get_height() for bar in clients.patches) == 3
     assert course.get_xlabel() == "t"

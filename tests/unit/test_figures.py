@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from itertools import combinations
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,25 +16,28 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from scipy import stats
 
-from outagefl.analysis import curves, style
+from outagefl.analysis import curves, looks, style
 from outagefl.analysis.figures import accuracy_over_rounds, effective_lag, paired_differences, self_weight
-from outagefl.analysis.results import collect, read_index
+from outagefl.analysis.indexes import read_index
+from outagefl.analysis.results import collect
+from outagefl.components import signatures
 from outagefl.errors import ConfigError
 from outagefl.files import checksum
+from tests.unit.drawing import assert_nothing_is_cut_off_or_overlaps
 from tests.unit.synthetic_runs import write_runs
 
 TWO = {"dfedavg": 0.0, "sfg": 0.04}
-EVERY = dict.fromkeys(style.METHODS, 0.0) | {"sfg_cut": 0.05}
+EVERY = {method: 0.0 for method in looks.METHODS if method in signatures("gossip rule")} | {"sfg_cut": 0.05}
 SIX = [
     {"availability": name, "topology": "small_world"}
     for name in ("always", "markov", "bernoulli", "diurnal", "regional", "a trace of many phones")
 ]
 ONE = [{"availability": "markov"}]
 DRAW = {
-    "accuracy_over_rounds": accuracy_over_rounds.draw,
+    "accuracy_over_rounds": partial(accuracy_over_rounds.draw, score="mean personalized accuracy"),
     "effective_lag": effective_lag.draw,
     "self_weight": self_weight.draw,
-    "paired_differences": lambda index, root: paired_differences.draw(index, root, baseline="dfedavg"),
+    "paired_differences": partial(paired_differences.draw, baseline="dfedavg", tail=0.1),
 }
 
 
@@ -53,17 +56,7 @@ def test_nothing_is_cut_off_or_overlaps(experiment, name):
     index, root, settings = experiment
     figure = DRAW[name](index, root)
     assert len(figure.axes) == settings
-    canvas = FigureCanvasAgg(figure)
-    with style.theme():
-        canvas.draw()
-    whole = figure.get_tightbbox(canvas.get_renderer())
-    assert whole.x0 >= 0
-    assert whole.y0 >= 0
-    assert whole.x1 <= figure.get_figwidth()
-    assert whole.y1 <= figure.get_figheight()
-    boxes = [part.get_tightbbox(canvas.get_renderer()) for part in (*figure.axes, *figure.legends)]
-    for one, other in combinations(boxes, 2):
-        assert min(one.x1, other.x1) <= max(one.x0, other.x0) or min(one.y1, other.y1) <= max(one.y0, other.y0)
+    assert_nothing_is_cut_off_or_overlaps(figure)
 
 
 @pytest.mark.parametrize("name", DRAW)
@@ -85,7 +78,7 @@ def test_labels_and_units(tmp_path, name):
 
 def test_accuracy_is_the_mean_over_seeds_with_the_last_interval(tmp_path):
     index = read_index(write_runs(tmp_path, TWO, seeds=4))
-    axes = accuracy_over_rounds.draw(index, tmp_path).axes[0]
+    axes = accuracy_over_rounds.draw(index, tmp_path, score="accuracy").axes[0]
     final = []
     for run in index.loc[index["method"] == "sfg", "run"]:
         table = pd.read_parquet(tmp_path / run / "metrics.parquet")
@@ -107,12 +100,12 @@ def test_a_single_seed_has_lines_without_interval(tmp_path):
     assert list(table["mean"]) == [3, 4]
     assert table[["low", "high"]].isna().all(axis=None)
     index = read_index(write_runs(tmp_path, TWO, seeds=1))
-    assert len(accuracy_over_rounds.draw(index, tmp_path).axes[0].lines) == 2
+    assert len(accuracy_over_rounds.draw(index, tmp_path, score="accuracy").axes[0].lines) == 2
 
 
 def test_paired_differences_show_every_seed(tmp_path):
     index = read_index(write_runs(tmp_path, TWO, seeds=5))
-    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg", tail=0.1).axes[0]
     dots = axes.collections[0].get_offsets()
     assert len(dots) == 5
     assert dots[:, 0].mean() == pytest.approx(4, abs=0.5)
@@ -121,12 +114,12 @@ def test_paired_differences_show_every_seed(tmp_path):
     assert mean.get_xdata()[0] == pytest.approx(dots[:, 0].mean())
     assert interval.get_xdata()[0] < mean.get_xdata()[0] < interval.get_xdata()[1]
     with pytest.raises(ConfigError, match="did you mean 'dfedavg'"):
-        paired_differences.draw(index, tmp_path, baseline="dfedav")
+        paired_differences.draw(index, tmp_path, baseline="dfedav", tail=0.1)
 
 
 def test_the_baseline_alone_is_said_to_be_alone(tmp_path):
     index = read_index(write_runs(tmp_path, {"dfedavg": 0.0}))
-    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg").axes[0]
+    axes = paired_differences.draw(index, tmp_path, baseline="dfedavg", tail=0.1).axes[0]
     assert [text.get_text() for text in axes.texts] == ["no method beside the baseline"]
 
 
@@ -196,7 +189,7 @@ def test_files_are_the_same_byte_for_byte(tmp_path, name):
 
 
 def test_a_note_on_the_data_is_written_inside_the_figure(tmp_path):
-    figure = accuracy_over_rounds.draw(read_index(write_runs(tmp_path, TWO)), tmp_path)
+    figure = accuracy_over_rounds.draw(read_index(write_runs(tmp_path, TWO)), tmp_path, score="accuracy")
     style.save(figure, tmp_path / "f.pdf", tmp_path / "f.png", note="images recompressed as JPEG, " * 8)
     note = figure.get_suptitle()
     assert note.startswith("Data: images recompressed")
@@ -207,31 +200,31 @@ def test_a_note_on_the_data_is_written_inside_the_figure(tmp_path):
 
 
 def test_named_methods_never_look_alike():
-    looks = [tuple(style.look(method).values()) for method in style.METHODS]
-    assert len(set(looks)) == len(looks)
-    assert len({style.label(method) for method in style.METHODS}) == len(looks)
+    seen = [tuple(looks.look(method).values()) for method in looks.METHODS]
+    assert len(set(seen)) == len(seen)
+    assert len({looks.label(method) for method in looks.METHODS}) == len(seen)
 
 
 @given(st.text(min_size=1))
 def test_an_unknown_method_has_a_look_of_no_named_one(method):
-    assume(method not in style.METHODS)
-    assert style.look(method) == style.look(method)
-    assert tuple(style.look(method).values()) not in [tuple(style.look(name).values()) for name in style.METHODS]
+    assume(method not in looks.METHODS)
+    assert looks.look(method) == looks.look(method)
+    assert tuple(looks.look(method).values()) not in [tuple(looks.look(name).values()) for name in looks.METHODS]
 
 
 def test_looks_do_not_depend_on_the_process():
-    code = "from outagefl.analysis.style import look; print(look('my_rule'), look('sfg'))"
+    code = "from outagefl.analysis.looks import look; print(look('my_rule'), look('sfg'))"
     command = [sys.executable, "-c", code]
     environments = [{**os.environ, "PYTHONPATH": "workflow", "PYTHONHASHSEED": seed} for seed in ("1", "2")]
     root = Path(__file__).parents[2]
     one, two = (
         subprocess.run(command, env=e, cwd=root, capture_output=True, text=True, check=True) for e in environments
     )
-    assert one.stdout == two.stdout == f"{style.look('my_rule')} {style.look('sfg')}\n"
+    assert one.stdout == two.stdout == f"{looks.look('my_rule')} {looks.look('sfg')}\n"
 
 
 def test_drawing_leaves_global_settings_alone(tmp_path):
     before = dict(mpl.rcParams)
     index = read_index(write_runs(tmp_path, TWO))
-    style.save(accuracy_over_rounds.draw(index, tmp_path), tmp_path / "f.pdf", tmp_path / "f.png")
+    style.save(accuracy_over_rounds.draw(index, tmp_path, score="accuracy"), tmp_path / "f.pdf", tmp_path / "f.png")
     assert dict(mpl.rcParams) == before

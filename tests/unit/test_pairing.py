@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from outagefl.analysis.indexes import read_index, setting
 from outagefl.analysis.pairing import pair
-from outagefl.analysis.results import collect, final, metrics, read_index, scores, setting
+from outagefl.analysis.results import collect, final, metrics, scores
 from outagefl.errors import ConfigError, DataError
 from outagefl.files import checksum
 from tests.unit.synthetic_runs import write_runs
@@ -50,7 +51,7 @@ def test_a_setting_is_named_by_what_varies(tmp_path):
         {"availability": a, "topology": "ring", "partition.alpha": p} for a in ("markov", "NA") for p in ("0.1", "1")
     ]
     index = read_index(write_runs(tmp_path / "grid", GAINS, settings=grid, seeds=1))
-    assert list(setting(index).unique()) == ["markov · 0.1", "markov · 1", "NA · 0.1", "NA · 1"]
+    assert list(setting(index).unique()) == ["markov · α = 0.1", "markov · α = 1", "NA · α = 0.1", "NA · α = 1"]
     index = read_index(write_runs(tmp_path / "one", GAINS, settings=[{"availability": "markov", "topology": "ring"}]))
     assert list(setting(index).unique()) == ["markov · ring"]
     index = read_index(write_runs(tmp_path / "none", GAINS, settings=[{}]))
@@ -156,3 +157,11 @@ def test_collected_rows_know_their_run(tmp_path):
     table = collect(index, tmp_path, lambda folder: pd.DataFrame({"folder": [folder.name]}))
     assert list(table["folder"]) == ["0-dfedavg-0", "0-dfedavg-1", "0-sfg-0", "0-sfg-1"]
     assert list(zip(table["method"], table["seed"], table["setting"], strict=True))[3] == ("sfg", 1, "markov")
+
+
+def test_numbers_in_the_name_of_a_setting_say_of_what_they_are():
+    gammas = {"availability.probability.gamma": ["0.1", "0.3"]}
+    levels = {"availability": "sine", **gammas, "training.learning_rate": "0.05"}
+    index = pd.DataFrame({"experiment": "e", **levels, "method": "m", "seed": 0})
+    assert list(setting(index)) == ["γ = 0.1", "γ = 0.3"]
+    assert list(setting(index[:1])) == ["sine · γ = 0.1 · learning rate = 0.05"]

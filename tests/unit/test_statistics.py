@@ -157,7 +157,7 @@ def test_frozen_experiment():
     """Comparisons of a frozen result file; expected.csv was worked out with scipy and statsmodels alone."""
     scores = pd.read_csv(DATA / "scores.csv")
     expected = pd.read_csv(DATA / "expected.csv")
-    found = comparisons(scores, "dfedavg", margin=0.5)
+    found = comparisons(scores, ["dfedavg"], margin=0.5)
     found = found[found["method"] != "dfedavg"].reset_index(drop=True)
     assert list(found["setting"]) == list(expected["setting"])
     assert list(found["setting"])[-2:] == [ALL, ALL]

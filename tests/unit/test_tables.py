@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from outagefl.analysis.comparison_table import signed, stars, study_table
 from outagefl.analysis.comparisons import ALL, comparisons
+from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
-from outagefl.analysis.results import read_index, scores
-from outagefl.analysis.tables import signed, stars, study_table
+from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html, write_latex
 from outagefl.errors import DataError
 from tests.unit.synthetic_runs import write_runs
@@ -26,7 +27,7 @@ SETTINGS = [{"availability": "markov"}, {"availability": "smartphone"}]
 def table(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
     index = read_index(write_runs(root, GAINS, settings=SETTINGS, seeds=8))
-    return comparisons(scores(index, root), "dfedavg", margin=0.5)
+    return comparisons(scores(index, root), ["dfedavg"], margin=0.5)
 
 
 def test_every_method_in_every_setting_and_over_all(table):
@@ -62,7 +63,7 @@ def test_intervals_of_means_are_t_intervals_in_one_setting_and_over_all():
     scores["b", "y"] = [3.0, 4.0, 5.0]
     rows = [(where, method, seed, x) for (where, method), own in scores.items() for seed, x in enumerate(own)]
     runs = pd.DataFrame(rows, columns=["availability", "method", "seed", "score"])
-    found = comparisons(runs.assign(study="s", experiment="e"), "x", 0.5).set_index(["setting", "method"])
+    found = comparisons(runs.assign(study="s", experiment="e"), ["x"], 0.5).set_index(["setting", "method"])
     half = 4.302653 * np.sqrt(13 / 3)
     for where in ("a", "b", ALL):  # the same runs under every outage, as always on: the same interval everywhere
         assert list(found.loc[(where, "x"), ["mean", "mean_low", "mean_high"]]) == pytest.approx(
@@ -73,7 +74,7 @@ def test_intervals_of_means_are_t_intervals_in_one_setting_and_over_all():
 
 def test_one_setting_has_no_rows_over_all(tmp_path):
     index = read_index(write_runs(tmp_path, GAINS))
-    assert list(comparisons(scores(index, tmp_path), "dfedavg", 0.5)["setting"]) == ["markov"] * 3
+    assert list(comparisons(scores(index, tmp_path), ["dfedavg"], 0.5)["setting"]) == ["markov"] * 3
 
 
 def test_shown_table(table):
@@ -92,7 +93,7 @@ def test_shown_table(table):
 
 def test_a_single_seed_shows_no_interval_and_no_stars(tmp_path):
     index = read_index(write_runs(tmp_path, GAINS, seeds=1))
-    shown = study_table(comparisons(scores(index, tmp_path), "dfedavg", 0.5))
+    shown = study_table(comparisons(scores(index, tmp_path), ["dfedavg"], 0.5))
     assert "±" not in shown.loc["SFG", ("markov", "accuracy (%)")]
     assert shown.loc["SFG", ("markov", "Δ (points)")].lstrip("+−").replace(".", "").isdigit()
 

@@ -1,5 +1,6 @@
 # Analysis: compare runs in pairs, lay out tables, hold the published claims against them, say what was run.
-# Needs <experiment>/runs.csv and the runs it names; makes tables, claims, runs.csv and config.yaml in results/<scale>/.
+# Needs <experiment>/runs.csv, the runs it names, config/claims.yaml and, for some tables, config/published/<study>.csv;
+# makes tables, claims, runs.csv and config.yaml in results/<scale>/.
 
 
 rule comparisons:
@@ -12,7 +13,7 @@ rule comparisons:
             f"results/{SCALE}/{{experiment}}/comparison.html",
             caption="../../report/comparison.rst",
             category="Tables",
-            labels={"experiment": "{experiment}", "table": "methods and outages"},
+            labels={"experiment": "{experiment}", "table": "methods compared"},
         ),
     log:
         f"results/logs/comparisons/{SCALE}/{{experiment}}.log",
@@ -26,6 +27,32 @@ rule comparisons:
         code=code("comparisons.py"),
     script:
         "../scripts/comparisons.py"
+
+
+rule table:
+    input:
+        unpack(lambda w: shown_from(w, "table")),
+    output:
+        csv=f"results/{SCALE}/{{experiment}}/tables/{{table}}.csv",
+        tex=f"results/{SCALE}/{{experiment}}/tables/{{table}}.tex",
+        html=report(
+            f"results/{SCALE}/{{experiment}}/tables/{{table}}.html",
+            caption="../../report/table.rst",
+            category="Tables",
+            labels=lambda w: {"experiment": w.experiment, "table": w.table.replace("_", " ")},
+        ),
+    log:
+        f"results/logs/table/{SCALE}/{{experiment}}/{{table}}.log",
+    benchmark:
+        f"results/benchmarks/table/{SCALE}/{{experiment}}/{{table}}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    params:
+        title=lambda w: PLAN.experiments[w.experiment].title,
+        options=lambda w: options_of(w, "table"),
+        code=lambda w: code("table.py", f"outagefl.analysis.tables.{w.table}"),
+    script:
+        "../scripts/table.py"
 
 
 rule claims:

@@ -16,18 +16,13 @@ from outagefl.components import module_name
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
+from outagefl.runs.analyses import shown_options
 from outagefl.runs.plan import make_plan, to_describe
 from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources
 from outagefl.workspace import claim_workspace
 
 RESULTS = Path("results")
-FIGURES = {  # figure → keys of the experiment's analysis that it takes
-    "accuracy_over_rounds": (),
-    "paired_differences": ("baseline", "tail"),
-    "self_weight": (),
-    "effective_lag": (),
-}
 DESCRIPTIONS = {  # kind of input → files of its description
     "dataset": ("classes.csv", "channels.csv", "samples.png"),
     "partition": ("clients.csv", "clients.png"),
@@ -103,10 +98,32 @@ def inputs_of(job):
     return sorted({f"results/{path}" for run in runs for path in run.inputs.values()})
 
 
-def figure_options(wildcards):
-    """What a figure must know of the experiment beyond its runs."""
+def shown(key, suffix):
+    """The paths of all figures or tables that the experiments declare under ``key`` of their analysis."""
+    return [
+        f"results/{SCALE}/{name}/{key}/{kind}.{suffix}"
+        for name, experiment in PLAN.experiments.items()
+        for kind in experiment.analysis.get(key, [])
+    ]
+
+
+def declared(key):
+    """The figures or tables that some experiment declares."""
+    analyses = [experiment.analysis for experiment in PLAN.experiments.values()]
+    return sorted({kind for analysis in analyses for kind in analysis.get(key, [])})
+
+
+def options_of(wildcards, family):
+    """What a figure or table takes from the experiment's analysis."""
     analysis = PLAN.experiments[wildcards.experiment].analysis
-    return {key: analysis[key] for key in FIGURES[wildcards.figure]}
+    return shown_options(analysis, family, wildcards[family])
+
+
+def shown_from(wildcards, family):
+    """What a figure or table is made from: the experiment's runs and, where it takes them, the published values."""
+    published = options_of(wildcards, family).get("published")
+    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
+    return index | ({"published": published} if published else {})
 
 
 def theory_settings(wildcards):
@@ -116,7 +133,8 @@ def theory_settings(wildcards):
 
 wildcard_constraints:
     experiment=one_of(PLAN.experiments),
-    figure=one_of(FIGURES),
+    figure=one_of(declared("figures")),
+    table=one_of(declared("tables")),
 
 
 onstart:

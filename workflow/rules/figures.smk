@@ -1,10 +1,11 @@
 # Figures, one job each, vector and pixels.
-# Needs <experiment>/runs.csv and the runs it names; makes <experiment>/figures/<figure>.{pdf,png}.
+# Needs <experiment>/runs.csv, the runs it names and, for some figures, config/published/<study>.csv; makes
+# <experiment>/figures/<figure>.{pdf,png}.
 
 
 rule figure:
     input:
-        f"results/{SCALE}/{{experiment}}/runs.csv",
+        unpack(lambda w: shown_from(w, "figure")),
     output:
         pdf=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.pdf",
         png=report(
@@ -20,7 +21,7 @@ rule figure:
     conda:
         "../../envs/analysis.yaml"
     params:
-        options=figure_options,
+        options=lambda w: options_of(w, "figure"),
         code=lambda w: code("figure.py", f"outagefl.analysis.figures.{w.figure}"),
     script:
         "../scripts/figure.py"

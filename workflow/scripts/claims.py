@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from outagefl.analysis.claims import claims_table, evaluate, read_claims
+from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
-from outagefl.analysis.results import read_index, scores
+from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html
 from outagefl.scripting import logged
 

@@ -1,13 +1,15 @@
-"""Compare every method with the baseline, and lay the result out as the study table."""
+"""Compare every method with each baseline, and lay the result out as the study table."""
 
 from pathlib import Path
 
+from outagefl.analysis.comparison_table import study_table
 from outagefl.analysis.comparisons import comparisons
+from outagefl.analysis.indexes import read_index
+from outagefl.analysis.looks import label
 from outagefl.analysis.notes import data_note
-from outagefl.analysis.results import read_index, scores
-from outagefl.analysis.style import label
-from outagefl.analysis.tables import study_table
+from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html, write_latex
+from outagefl.runs.analyses import baselines
 from outagefl.scripting import logged
 
 with logged(snakemake.log[0]):
@@ -15,11 +17,12 @@ with logged(snakemake.log[0]):
     analysis = snakemake.params.analysis
     index = read_index(snakemake.input[0])
     runs = scores(index, root, analysis["tail"])
-    table = comparisons(runs, analysis["baseline"], analysis["equivalence_margin"])
+    against = baselines(analysis)
+    table = comparisons(runs, against, analysis["equivalence_margin"])
     note = data_note(index, root)
     caption = (
         f"{snakemake.params.title}: mean ± half the 95 % t interval over seeds, paired differences to "
-        f"{label(analysis['baseline'])}; paired t-test, Holm-corrected: * p < .05, ** p < .01, *** p < .001."
+        f"{' and to '.join(map(label, against))}; paired t-test, Holm-corrected: * p < .05, ** p < .01, *** p < .001."
     ) + (f" Data: {note}." if note else "")
     write_csv(table, snakemake.output.comparisons)
     shown = study_table(table)

@@ -1,37 +1,48 @@
-"""Every method against the baseline, in every setting and over all settings: the numbers behind tables and verdicts."""
+"""Every method against each baseline, in every setting and over all settings: the numbers behind the study table."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 import pandas as pd
 
+from outagefl.analysis.indexes import setting
 from outagefl.analysis.pairing import pair
-from outagefl.analysis.results import setting
 from outagefl.analysis.statistics import Comparison, clustered, compare, holm, t_half_width
 
 ALL = "all settings"
 TESTS = ("p_t", "p_wilcoxon", "p_sign")
-COLUMNS = ["setting", "method", "mean", "mean_low", "mean_high", *(field.name for field in fields(Comparison))]
+COLUMNS = [
+    "baseline",
+    "setting",
+    "method",
+    "mean",
+    "mean_low",
+    "mean_high",
+    *(field.name for field in fields(Comparison)),
+]
 
 
-def comparisons(scores: pd.DataFrame, baseline: str, margin: float) -> pd.DataFrame:
-    """One row per setting × method, then, where there are several settings, one per method over all of them.
+def comparisons(scores: pd.DataFrame, baselines: Sequence[str], margin: float) -> pd.DataFrame:
+    """For each baseline a row per setting × method, then, where there are several settings, one per method over all.
 
     ``scores`` is an index with scores (``results.scores``), ``margin`` the largest difference that counts as none, in
-    the score's unit. Columns: setting, method, mean score with its 95 % t interval mean_low … mean_high over
+    the score's unit. Columns: baseline, setting, method, mean score with its 95 % t interval mean_low … mean_high over
     seeds (each seed's mean where there are several settings; missing for a single seed), then those of
     ``statistics.Comparison`` (missing for the baseline itself) and each test's p-value Holm-corrected (``…_holm``) over
-    its family: all other methods × settings, and apart from these the rows over all settings. Raises as
-    ``pairing.pair``.
+    its family: all other methods × settings, and apart from these the rows over all settings. Every baseline has
+    families of its own: what is better than it is a question of its own. Raises as ``pairing.pair``.
     """
     runs = scores.assign(setting=setting(scores))
-    paired = pair(runs, baseline)
-    table = _family(runs, paired, margin)
-    if runs["setting"].nunique() > 1:
-        pooled = _family(runs.assign(setting=ALL), paired.assign(setting=ALL), margin)
-        table = pd.concat([table, pooled], ignore_index=True)
-    return table
+    tables = []
+    for baseline in baselines:
+        paired = pair(runs, baseline)
+        tables.append(_family(runs, paired, margin).assign(baseline=baseline))
+        if runs["setting"].nunique() > 1:
+            pooled = _family(runs.assign(setting=ALL), paired.assign(setting=ALL), margin)
+            tables.append(pooled.assign(baseline=baseline))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _family(runs: pd.DataFrame, paired: pd.DataFrame, margin: float) -> pd.DataFrame:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from outagefl.analysis import style
-from outagefl.analysis.results import setting
+from outagefl.analysis.indexes import setting
+from outagefl.analysis.looks import look
 from outagefl.analysis.statistics import t_half_width
 
 FEW = 12  # points that are marked one by one
@@ -28,24 +33,39 @@ def over_seeds(values: pd.DataFrame, x: str) -> pd.DataFrame:
     return table.drop(columns=["std", "count"]).sort_values(x, kind="stable", ignore_index=True)
 
 
+def sides_of(methods: Sequence[str]) -> np.ndarray:
+    """Where side by side the methods stand, from 0 (left) to 1."""
+    sides: np.ndarray = (np.arange(len(methods)) + 0.5) / max(len(methods), 1)
+    return sides
+
+
 def draw_panels(
-    values: pd.DataFrame, index: pd.DataFrame, x: str, xlabel: str, ylabel: str, classes: bool = False
+    values: pd.DataFrame,
+    index: pd.DataFrame,
+    x: str,
+    xlabel: str,
+    ylabel: str,
+    classes: bool = False,
+    columns: int | None = None,
+    looks: Callable[[str], Mapping[str, Any]] = look,
+    more: Sequence[Line2D] = (),
 ) -> tuple[Figure, list[Axes]]:
     """Draw ``over_seeds(values, x)``, a panel for every setting of the index and a line for every method with values.
 
     Intervals are thin upright lines, side by side: of many methods' bands none could be told apart. Where ``x`` numbers
     ``classes`` (0, 1, …) every point has one; else only a curve's last point has, drawn to the right of the curves.
     The axes are made to hold the curves; with few seeds an interval can be so wide that it runs out of its panel.
+    ``columns`` of panels; ``looks`` of the methods; ``more`` entries of the legend.
     """
     table = over_seeds(values, x)
     methods = [method for method in dict.fromkeys(index["method"]) if method in set(values["method"])]
     settings = list(dict.fromkeys(setting(index)))
-    sides = (np.arange(len(methods)) + 0.5) / max(len(methods), 1)
-    figure, panels = style.panels(settings, xlabel, ylabel)
+    sides = sides_of(methods)
+    figure, panels = style.panels(settings, xlabel, ylabel, columns=columns)
     for axes, where in zip(panels, settings, strict=True):
         here = table[table["setting"] == where]
         for side, method in zip(sides, methods, strict=True):
-            curve, look = here[here["method"] == method], style.look(method)
+            curve, look = here[here["method"] == method], looks(method)
             points = curve[x] + SPREAD * (side - 0.5) if classes else curve[x]
             marker = "o" if len(curve) <= FEW else ""
             layer = LAYERS.get(look["linestyle"], 2.1)
@@ -54,7 +74,7 @@ def draw_panels(
         if not classes:
             axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= last])
         for side, method in zip(sides, methods, strict=True):
-            curve, look = here[here["method"] == method], style.look(method)
+            curve, look = here[here["method"] == method], looks(method)
             points = curve[x] + SPREAD * (side - 0.5)
             if not classes:
                 curve = curve.tail(1)
@@ -62,5 +82,5 @@ def draw_panels(
                 axes.scatter(points, curve["mean"], s=12, color=look["color"])
             axes.vlines(points, curve["low"], curve["high"], look["color"], look["linestyle"], linewidth=1.5)
         axes.set_ylim(limits)
-    style.legend(figure, methods)
+    style.legend(figure, methods, looks, more)
     return figure, panels

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
-from outagefl.errors import DataError
+from outagefl.analysis.records import read_record
 
 
 def data_note(index: pd.DataFrame, root: Path) -> str:
     """The notes on the data of the runs of an index, each once; empty when there is nothing to say."""
-    notes = []
-    for run in index["run"].unique():
-        path = Path(root) / run / "run.json"
-        try:
-            notes.append(json.loads(path.read_text(encoding="utf-8"))["data_note"])
-        except (OSError, ValueError, KeyError) as error:
-            raise DataError(f"{path}: not the record of a run ({type(error).__name__}: {error})") from None
+    notes = [read_record(Path(root) / run, "data_note") for run in index["run"].unique()]
     return "; ".join(dict.fromkeys(filter(None, notes)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from outagefl.analysis.results import factors
+from outagefl.analysis.indexes import factors
 from outagefl.errors import ConfigError, DataError, unknown
 
 

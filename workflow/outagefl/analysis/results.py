@@ -1,73 +1,52 @@
-"""Read the runs of an experiment: its index ``runs.csv`` and the ``metrics.parquet`` of each run.
+"""Read the runs of an experiment: the ``metrics.parquet`` of each run that its index names.
 
-An index has one row per run: study, experiment, one column per factor, method, seed, run (the run's folder below the
-results root) and checksum (SHA-256 of the run's metrics). Accuracies leave this module in percent, so differences of
-them are percentage points; every other metric keeps its own unit.
+Accuracies leave this module in percent, so differences of them are percentage points; every other metric keeps its own
+unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from outagefl.analysis.indexes import setting
 from outagefl.engines.metrics import MEAN
 from outagefl.errors import DataError
 from outagefl.files import checksum
-
-FIXED = ("study", "experiment", "method", "seed", "run", "checksum")
-SEPARATOR = " · "  # between the factors' labels in the name of a setting
-
-
-def read_index(path: Path | str) -> pd.DataFrame:
-    """The index of an experiment; every column but ``seed`` (int) holds text, the factors' readable labels.
-
-    Raises DataError for a missing or unreadable file, a missing column, no run at all, or a run listed twice.
-    """
-    try:
-        index = pd.read_csv(path, dtype=str, keep_default_na=False).astype({"seed": int})
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such index of runs") from None
-    except (KeyError, ValueError) as error:
-        raise DataError(f"{path}: not an index of runs with columns {', '.join(FIXED)} ({error})") from None
-    if missing := [column for column in FIXED if column not in index]:
-        raise DataError(f"{path}: the index lacks the column {missing[0]!r}")
-    if index.empty:
-        raise DataError(f"{path}: the index lists no run")
-    twice = index[index.duplicated(["study", "experiment", *factors(index), "method", "seed"])]
-    if len(twice):
-        raise DataError(f"{path}: {twice.run.iloc[0]!r} repeats the factors, method and seed of an earlier row")
-    return index
-
-
-def factors(index: pd.DataFrame) -> list[str]:
-    """The factor columns of an index (or of a frame made from one by ``scores``), in their order."""
-    return [str(column) for column in index if column not in (*FIXED, "score")]
-
-
-def setting(index: pd.DataFrame) -> pd.Series[str]:
-    """Each row's setting as one readable label: the values of the factors that vary, or of all where none does."""
-    columns = factors(index)
-    varying = [column for column in columns if index[column].nunique() > 1] or columns
-    labels = index[varying].agg(SEPARATOR.join, axis=1) if varying else index["experiment"]
-    return labels.astype(str)
 
 
 def metrics(folder: Path, names: Sequence[str], *, mean: bool) -> pd.DataFrame:
     """Some metrics of one run, of which only the asked rows are read.
 
-    Columns: round, time (virtual seconds), client, metric, value (accuracy in %). ``mean`` asks for the mean over
+    Columns: round, time (virtual seconds), client, metric, value (accuracies in %). ``mean`` asks for the mean over
     clients, else for the single clients. Raises DataError for a missing or damaged file or an absent metric.
     """
+    frame = _read(folder, [("metric", "in", list(names)), ("client", "==" if mean else "!=", MEAN)])
+    for name in names:
+        if not (frame.metric == name).any():
+            path, whose = folder / "metrics.parquet", "of the mean over clients" if mean else "of clients"
+            raise DataError(f"{path}: holds no metric {name!r} {whose}")
+    frame.loc[frame.metric.str.endswith("accuracy"), "value"] *= 100
+    return frame
+
+
+def has_metric(folder: Path, name: str) -> bool:
+    """Whether a run has a metric at all; DataError for a missing or damaged file."""
+    return not _read(folder, [("metric", "==", name)]).empty
+
+
+def _read(folder: Path, wanted: list[tuple[str, str, Any]]) -> pd.DataFrame:
+    """The rows of a run's metrics that pass the filters of ``pyarrow.parquet.read_table``."""
     path = folder / "metrics.parquet"
-    wanted = [("metric", "in", list(names)), ("client", "==" if mean else "!=", MEAN)]
     try:
         frame: pd.DataFrame = pq.read_table(path, filters=wanted).to_pandas()
-        frame["metric"] = frame["metric"].astype(str)
+        return frame.astype({"metric": str})
     except FileNotFoundError:
         raise DataError(f"{path}: no such file; run Snakemake again to make this run") from None
     except (pa.ArrowException, OSError, KeyError) as error:
@@ -75,11 +54,6 @@ def metrics(folder: Path, names: Sequence[str], *, mean: bool) -> pd.DataFrame:
         raise DataError(
             f"{path}: not readable as the metrics of a run ({why}); delete {folder} and run Snakemake again"
         ) from None
-    for name in names:
-        if not (frame.metric == name).any():
-            raise DataError(f"{path}: holds no metric {name!r} {'of the mean over clients' if mean else 'of clients'}")
-    frame.loc[frame.metric == "accuracy", "value"] *= 100
-    return frame
 
 
 def collect(index: pd.DataFrame, root: Path, of_run: Callable[[Path], pd.DataFrame]) -> pd.DataFrame:

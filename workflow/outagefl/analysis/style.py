@@ -1,15 +1,10 @@
-"""One look for every figure: theme, panels, legend, and for each method its printed name, colour and dash.
-
-Colours are those of seaborn's colour-blind palette. Where two rules share a colour they share an idea: solid discounts
-the client's own model too, dashed only what it received. Controls are dotted or dash-dotted.
-"""
+"""One look for every figure: theme, panels, legend, files."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,49 +15,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from outagefl.analysis.results import SEPARATOR
+from outagefl.analysis.indexes import SEPARATOR
+from outagefl.analysis.looks import label, look
 from outagefl.files import replacing
-
-Dash = str | tuple[int, tuple[float, ...]]
-
-METHODS: dict[str, tuple[str, str, Dash]] = {
-    "local": ("Local only", "#949494", ":"),
-    "dfedavg": ("DFedAvg", "#222222", "-"),
-    "metropolis": ("Metropolis", "#ca9161", "-."),
-    "aoi_received": ("AoI (received)", "#de8f05", "--"),
-    "aoi_inclusive": ("AoI (inclusive)", "#de8f05", "-"),
-    "lag_received": ("Lag (received)", "#0173b2", "--"),
-    "sfg": ("SFG", "#0173b2", "-"),
-    "sfg_cut": ("SFG-Cut", "#d55e00", "-"),
-    "limited_merge": ("Limited merge", "#029e73", "-"),
-    "freshest": ("Freshest", "#cc78bc", "-"),
-    "always_on": ("Always on", "#949494", "-."),
-}
-# For methods without an entry: colours of Paul Tol's muted scheme and dashes that no entry uses.
-OTHER_COLOURS = ("#332288", "#117733", "#44aa99", "#882255", "#aa4499", "#999933", "#cc6677")
-OTHER_DASHES: tuple[Dash, ...] = ((0, (6, 1.5, 1.5, 1.5)), (0, (3, 1, 1, 1, 1, 1)), (0, (8, 2)))
 
 PIXELS_PER_INCH = 160
 WIDTH = 8.0  # inches, of a figure with several columns: 1280 pixels
 SINGLE = 6.4  # inches, of a figure with one column
-
-
-def label(method: str) -> str:
-    """The printed name of a method: its own spelling where it has no entry."""
-    return METHODS[method][0] if method in METHODS else method.replace("_", " ")
-
-
-def look(method: str) -> dict[str, Any]:
-    """Colour and line style of a method, the same in every figure whatever else is drawn.
-
-    A method without an entry gets them from its name, and may then look like another one without an entry.
-    """
-    if method in METHODS:
-        _, colour, dash = METHODS[method]
-    else:
-        dashes, colours = divmod(zlib.crc32(method.encode()), len(OTHER_COLOURS))
-        colour, dash = OTHER_COLOURS[colours], OTHER_DASHES[dashes % len(OTHER_DASHES)]
-    return {"color": colour, "linestyle": dash}
 
 
 @contextmanager
@@ -75,13 +34,18 @@ def theme() -> Iterator[None]:
 
 
 def panels(
-    titles: Sequence[str], xlabel: str, ylabel: str, height: float = 2.7, sharey: bool = False
+    titles: Sequence[str],
+    xlabel: str,
+    ylabel: str,
+    height: float = 2.7,
+    sharey: bool = False,
+    columns: int | None = None,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with one titled panel per title, at most three a row; ``height`` in inches per row of panels.
+    """A figure with one titled panel per title, at most three a row unless ``columns`` says how many.
 
-    The x axis is common; every panel has its own y axis unless ``sharey``.
+    ``height`` is in inches per row of panels. The x axis is common; every panel has its own y axis unless ``sharey``.
     """
-    columns = len(titles) if len(titles) < 4 else 2 if len(titles) == 4 else 3
+    columns = columns or (len(titles) if len(titles) < 4 else 2 if len(titles) == 4 else 3)
     rows = math.ceil(len(titles) / columns)
     figure = Figure(figsize=(WIDTH if columns > 1 else SINGLE, height * rows + 1.1), layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, sharey=sharey, squeeze=False).flatten()
@@ -109,11 +73,16 @@ def _wrapped(title: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def legend(figure: Figure, methods: Sequence[str]) -> None:
-    """The methods' names and looks in rows below the panels; nothing where there is no method."""
+def legend(
+    figure: Figure,
+    methods: Sequence[str],
+    looks: Callable[[str], Mapping[str, Any]] = look,
+    more: Sequence[Line2D] = (),
+) -> None:
+    """The methods' names and looks and ``more`` in rows below the panels; nothing where there is no method."""
     if not methods:
         return
-    handles = [Line2D([], [], linewidth=2, label=label(method), **look(method)) for method in methods]
+    handles = [Line2D([], [], linewidth=2, label=label(method), **looks(method)) for method in methods] + [*more]
     columns = min(len(handles), 4)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, handlelength=3)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from outagefl.files import replacing
 
 DASH = "–"  # in place of a value that there is not
+NEVER = "—"  # in place of the round at which something happens that never does
 NO_BREAK = "\u00a0"  # a space at which no line ends
 
 LATEX = str.maketrans(
@@ -24,6 +26,8 @@ LATEX = str.maketrans(
         "±": r"$\pm$",
         "−": r"$-$",
         DASH: "--",
+        NEVER: "---",
+        "†": r"$\dagger$",
         "·": r"$\cdot$",
         "×": r"$\times$",
         "α": r"$\alpha$",
@@ -47,22 +51,46 @@ CSS = {
 }
 
 
+# How a cell is marked, and what stands around a marked one.
+BOLD, UNDERLINE = "bold", "underline"
+HTML_MARKS = {BOLD: ("<b>", "</b>"), UNDERLINE: ("<u>", "</u>")}
+LATEX_MARKS = {BOLD: (r"\textbf{", "}"), UNDERLINE: (r"\underline{", "}")}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A finding as a table: ``tidy`` for machines, ``shown`` (text) for readers, and what they must know.
+
+    ``marks``, of the shape of ``shown``, says which cells are BOLD or UNDERLINE; None: none is.
+    """
+
+    tidy: pd.DataFrame
+    shown: pd.DataFrame
+    caption: str
+    marks: pd.DataFrame | None = None
+
+
 def write_csv(frame: pd.DataFrame, path: Path | str) -> None:
     """Write a tidy frame: no row numbers, floats at full precision, missing values empty."""
     with replacing(path) as new:
         frame.to_csv(new, index=False)
 
 
-def write_latex(frame: pd.DataFrame, path: Path | str, caption: str, name: str) -> None:
+def write_latex(
+    frame: pd.DataFrame, path: Path | str, caption: str, name: str, marks: pd.DataFrame | None = None
+) -> None:
     r"""Write a frame of text as a ``table`` to ``\input``, labelled ``tab:name``; needs booktabs and graphicx.
 
-    Every cell, heading and the caption is plain text: characters special to LaTeX are escaped here.
+    Every cell, heading and the caption is plain text: characters special to LaTeX are escaped here. ``marks`` as in
+    ``Table``. Blocks of rows, where the frame has any, are told apart by lines.
     """
-    text = _escaped(frame, _latex)
+    text = _marked(_escaped(frame, _latex), marks, LATEX_MARKS)
     table = text.style.to_latex(
         hrules=True,
         column_format="l" * frame.index.nlevels + "r" * frame.shape[1],
         multicol_align="c",
+        multirow_align="naive",
+        clines="skip-last;data" if frame.index.nlevels > 1 else None,
         position_float="centering",
         caption=_latex(caption),
         label=f"tab:{name}",
@@ -72,9 +100,12 @@ def write_latex(frame: pd.DataFrame, path: Path | str, caption: str, name: str) 
         new.write_text("% needs the packages booktabs and graphicx\n" + table)
 
 
-def write_html(frame: pd.DataFrame, path: Path | str, caption: str) -> None:
-    """Write a frame of text as one self-contained page; cells, headings and caption are escaped here."""
-    text = _escaped(frame, html.escape)
+def write_html(frame: pd.DataFrame, path: Path | str, caption: str, marks: pd.DataFrame | None = None) -> None:
+    """Write a frame of text as one self-contained page; cells, headings and caption are escaped here.
+
+    ``marks`` as in ``Table``.
+    """
+    text = _marked(_escaped(frame, html.escape), marks, HTML_MARKS)
     prose = [column for column in text if text[column].map(len).max() > PROSE]
     page = (
         text.style.set_properties(subset=prose, **{"min-width": "14em"})
@@ -89,6 +120,14 @@ def write_html(frame: pd.DataFrame, path: Path | str, caption: str) -> None:
 
 def _latex(text: object) -> str:
     return str(text).translate(LATEX)
+
+
+def _marked(text: pd.DataFrame, marks: pd.DataFrame | None, around: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """The text with every marked cell between the two parts that its mark puts around it."""
+    if marks is None:
+        return text
+    before, after = (marks.map(lambda mark, side=side: around.get(mark, ("", ""))[side]) for side in (0, 1))
+    return pd.DataFrame(before.to_numpy() + text.to_numpy() + after.to_numpy(), text.index, text.columns)
 
 
 def _escaped(frame: pd.DataFrame, escape: Callable[[str], str]) -> pd.DataFrame:

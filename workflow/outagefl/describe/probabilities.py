@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,12 +59,13 @@ def client_table(outages: Outages) -> pd.DataFrame:
 
 
 def draw(outages: Outages) -> Figure:
-    """Clients by probability, some clients' probabilities over time, and the share of clients online."""
+    """Clients by probability; of some clients, probabilities and availability; and the share of clients online."""
     with style.theme():
-        figure = Figure(figsize=(style.WIDTH, 7.5), layout="constrained")
-        clients, course, online = figure.subplots(3)
+        figure = Figure(figsize=(style.WIDTH, 9.5), layout="constrained")
+        clients, course, raster, online = figure.subplots(4)
         _histogram(clients, outages)
         _course(course, outages)
+        _raster(raster, outages)
         _online(online, outages)
     return figure
 
@@ -77,20 +79,35 @@ def _histogram(axes: Axes, outages: Outages) -> None:
     axes.legend(frameon=False)
 
 
-def _course(axes: Axes, outages: Outages) -> None:
-    """The clients at ``QUANTILES`` of their group's base probability, of the first four groups at most."""
-    shown = outages.probability[:ROUNDS]
+def _examples(outages: Outages) -> Iterator[tuple[int, str, str]]:
+    """Clients at ``QUANTILES`` of their group's base probability, of the first four groups, with colour and dash."""
     for group, colour in enumerate(GROUP_COLOURS[: outages.groups]):
         members = np.flatnonzero(outages.group == group)
         ordered = members[np.argsort(outages.base[members], kind="stable")]
         for quantile, dash in zip(QUANTILES, DASHES, strict=True):
-            client = ordered[round(quantile * (len(ordered) - 1))]
-            axes.step(
-                range(len(shown)), shown[:, client], where="mid", color=colour, linestyle=dash, label=f"client {client}"
-            )
+            yield int(ordered[round(quantile * (len(ordered) - 1))]), colour, dash
+
+
+def _course(axes: Axes, outages: Outages) -> None:
+    shown = outages.probability[:ROUNDS]
+    for client, colour, dash in _examples(outages):
+        label = f"client {client}"
+        axes.step(range(len(shown)), shown[:, client], where="mid", color=colour, linestyle=dash, label=label)
     axes.set(title="Probability of clients with a high, a median and a low base", ylabel="probability", ylim=0)
     axes.set_xlabel(_rounds(outages))
     axes.legend(frameon=False, ncols=outages.groups, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _raster(axes: Axes, outages: Outages) -> None:
+    examples = list(_examples(outages))
+    for place, (client, colour, _) in enumerate(examples):
+        rounds = np.flatnonzero(outages.online[:ROUNDS, client])
+        axes.broken_barh([(t - 0.5, 1) for t in rounds], (place - 0.4, 0.8), color=colour)
+    axes.set_yticks(range(len(examples)), [f"client {client}" for client, *_ in examples])
+    axes.set(title="When they were online", xlim=(-0.5, min(ROUNDS, len(outages.online)) - 0.5))
+    axes.invert_yaxis()
+    axes.set_xlabel(_rounds(outages))
+    axes.grid(visible=False)
 
 
 def _online(axes: Axes, outages: Outages) -> None:

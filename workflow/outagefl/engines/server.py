@@ -101,7 +101,7 @@ def advance(
     trained = aligned_copy(starts)
     trainer.train(list(trained), clients, state.round + 1, state.trained[clients])
     innovations = torch.sub(starts, trained, out=trained)
-    seen = ServerRound(state.round, state.model, available, innovations, probability, learning_rate)
+    seen = ServerRound(state.round, state.model, available, starts, innovations, probability, learning_rate)
     state.model = step(seen, state.memory)
     state.trained[clients] += 1
     state.round += 1

@@ -33,13 +33,15 @@ UNAMPLIFIED = "unamplified"
 class ServerRound:
     """One round as a rule sees it.
 
-    number: t, from 0. model: x^t, (d,). available: bool (m,). innovations: the rows G_i (|A^t|, d) of the available
-        clients, in ascending order. probability: p_i^t, float64 (m,), or None where not known. learning_rate: η_g.
+    number: t, from 0. model: x^t, (d,). available: bool (m,). starts, innovations: of the available clients, in
+        ascending order, the models they started from and the rows G_i, (|A^t|, d). probability: p_i^t, float64 (m,),
+        or None where not known. learning_rate: η_g.
     """
 
     number: int
     model: Tensor
     available: NDArray[np.bool_]
+    starts: Tensor
     innovations: Tensor
     probability: NDArray[np.float64] | None
     learning_rate: float

@@ -18,6 +18,7 @@ from typing import Any
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
 from outagefl.fingerprint import closure
+from outagefl.runs.analyses import analysis_of
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
 from outagefl.sources.catalog import Source
 
@@ -64,13 +65,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A set of runs and how they are compared."""
+    """A set of runs, how they are compared and what shows them."""
 
     study: str
     name: str
     title: str
     analysis: dict[str, Any]
-    members: list[tuple[str, Member]] = field(default_factory=list)  # path of a run, what it stands for here
+    members: list[tuple[str, Member]]  # path of a run, what it stands for here
 
 
 @dataclass
@@ -188,16 +189,12 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
     for study, settings in config["study_settings"].items():
         check_declarations(study, settings)
         for name, declared in settings["experiments"].items():
-            analysis = {**settings["analysis"], **declared.get("analysis", {})}
-            experiment = Experiment(study, name, declared["title"], analysis)
             checked = list(members(study, settings, name))
-            if analysis["baseline"] not in declared["methods"]:
-                where = f"studies.{study}.experiments.{name}.methods"
-                raise ConfigError(f"{where}: the baseline {analysis['baseline']!r} is not among them")
+            analysis = analysis_of(study, settings, name)
             if declared.get("skip", False):
                 continue
-            experiment.members.extend((add_run(plan, catalog, member.spec), member) for member in checked)
-            plan.experiments[f"{study}/{name}"] = experiment
+            placed = [(add_run(plan, catalog, member.spec), member) for member in checked]
+            plan.experiments[f"{study}/{name}"] = Experiment(study, name, declared["title"], analysis, placed)
     for what, settings in described(config):
         _add_input(plan, catalog, what, {what: settings})
     return plan

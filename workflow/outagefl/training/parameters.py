@@ -44,7 +44,9 @@ class BoundModel:
 
         Where ``clip_norm`` is given, the gradient of all parameters together is first scaled down to this norm.
         """
-        if clip_norm is not None:
-            self._gradient *= (clip_norm / self._gradient.norm()).clamp(max=1)
-        self._trainable.add_(self._gradient, alpha=-learning_rate)
+        if clip_norm is None:
+            self._trainable.add_(self._gradient, alpha=-learning_rate)
+        else:
+            shrink = (clip_norm / torch.linalg.vector_norm(self._gradient)).clamp(max=1)
+            self._trainable.addcmul_(self._gradient, shrink, value=-learning_rate)
         self._gradient.zero_()

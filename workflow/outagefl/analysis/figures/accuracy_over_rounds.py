@@ -1,4 +1,4 @@
-"""Figure: mean personalized accuracy over the rounds, one panel per setting, mean over seeds with 95 % intervals."""
+"""Figure: accuracy over the rounds, one panel per setting, mean over seeds with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from outagefl.analysis import curves, style
 from outagefl.analysis.results import collect, metrics
 
 
-def draw(index: pd.DataFrame, root: Path) -> Figure:
-    """Draw the runs of an index (``results.read_index``) that lie below the results root.
+def draw(index: pd.DataFrame, root: Path, *, score: str) -> Figure:
+    """Draw the runs of an index (``indexes.read_index``) that lie below the results root.
 
-    The accuracy of a run is the mean over all clients, online or not, each on its own test split. Beside the curves
-    stands the last round's 95 % t interval over seeds; a single seed has none.
+    ``score`` says what the study's accuracy is. Beside the curves stands the last round's 95 % t interval over seeds;
+    a single seed has none.
     """
     accuracy = collect(index, root, lambda folder: metrics(folder, ["accuracy"], mean=True))
     with style.theme():
-        figure, _ = curves.draw_panels(accuracy, index, "round", "round", "mean personalized accuracy (%)")
+        figure, _ = curves.draw_panels(accuracy, index, "round", "round", f"{score} (%)")
     return figure

@@ -12,7 +12,7 @@ from outagefl.analysis.results import collect, metrics
 
 
 def draw(index: pd.DataFrame, root: Path) -> Figure:
-    """Draw the runs of an index (``results.read_index``) that lie below the results root.
+    """Draw the runs of an index (``indexes.read_index``) that lie below the results root.
 
     The lag of a client is how many rounds of collaborative progress its model misses, after the round's mixing and
     under the method's own weights. Beside the curves stands the last round's 95 % t interval over seeds; a single

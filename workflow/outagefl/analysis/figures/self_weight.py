@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from outagefl.analysis import curves, style
-from outagefl.analysis.results import collect, metrics, setting
+from outagefl.analysis.indexes import setting
+from outagefl.analysis.results import collect, metrics
 
 FEWEST = 10  # our choice: fewer returns than this, over all seeds, make no point
 
@@ -30,7 +31,7 @@ def returns(folder: Path) -> pd.DataFrame:
 
 
 def draw(index: pd.DataFrame, root: Path) -> Figure:
-    """Draw the runs of an index (``results.read_index``) that lie below the results root.
+    """Draw the runs of an index (``indexes.read_index``) that lie below the results root.
 
     A point is the mean over seeds of each seed's mean over its returns; the line through it its 95 % t interval over
     seeds. A point needs ``FEWEST`` returns, and one of every seed: a curve must not change because its seeds do.

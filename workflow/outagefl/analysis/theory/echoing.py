@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory.algorithm import durations
 from outagefl.analysis.theory.options import probability as check_probability
 from outagefl.analysis.theory.result import Array, Checked, Finding, mean_interval
@@ -128,9 +128,9 @@ def draw(values: pd.DataFrame) -> Figure:
         for axes, moment in zip(panels, titles, strict=True):
             chosen = values[values["moment"] == moment]
             place = np.arange(len(chosen))
-            axes.hlines(place, chosen["low"], chosen["high"], color=style.OTHER_COLOURS[0])
-            axes.scatter(chosen["mean"], place, s=18, color=style.OTHER_COLOURS[0], label="simulated")
-            axes.scatter(chosen["bound"], place, marker="|", s=160, color=style.OTHER_COLOURS[6], label="bound")
+            axes.hlines(place, chosen["low"], chosen["high"], color=looks.OTHER_COLOURS[0])
+            axes.scatter(chosen["mean"], place, s=18, color=looks.OTHER_COLOURS[0], label="simulated")
+            axes.scatter(chosen["bound"], place, marker="|", s=160, color=looks.OTHER_COLOURS[6], label="bound")
             axes.set_yticks(place, chosen["dynamics"])
             axes.set_ylim(len(chosen) - 0.5, -0.5)
             axes.set_xscale("log")

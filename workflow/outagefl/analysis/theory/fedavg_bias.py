@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory.options import numbers, probability
 from outagefl.analysis.theory.result import Array, Checked, Finding, mean_interval
 from outagefl.inputs import checks
@@ -126,7 +126,7 @@ def draw(values: pd.DataFrame) -> Figure:
         axes.axhline(MINIMISER, color="#222222", linewidth=1, linestyle=":", label="minimiser")
         p2 = np.linspace(values["p2"].min(), values["p2"].max(), 100)
         for place, (p1, curve) in enumerate(values.groupby("p1")):
-            colour = style.OTHER_COLOURS[place % len(style.OTHER_COLOURS)]
+            colour = looks.OTHER_COLOURS[place % len(looks.OTHER_COLOURS)]
             formula = expected_output(np.stack([np.full_like(p2, p1), p2], axis=-1))
             axes.plot(p2, formula, color=colour, linewidth=1.5, label=f"p₁ = {p1:g}")
             axes.vlines(curve["p2"], curve["low"], curve["high"], color=colour)

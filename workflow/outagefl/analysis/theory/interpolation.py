@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory.algorithm import fedswe
 from outagefl.analysis.theory.result import Array, Checked, Finding
 from outagefl.errors import InputError
@@ -133,7 +133,7 @@ def draw(values: pd.DataFrame) -> Figure:
             if title.startswith("gradient"):
                 axes.plot(path["round"], path["gradient"], color="#222222", linewidth=1)
             else:
-                for column, colour in zip(("client 1", "client 2"), style.OTHER_COLOURS, strict=False):
+                for column, colour in zip(("client 1", "client 2"), looks.OTHER_COLOURS, strict=False):
                     axes.plot(path["round"], path[column], color=colour, linewidth=1.5, label=column)
         panels[-1].legend(loc="upper right", fontsize=8)
     return figure

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory import mixing
 from outagefl.analysis.theory.options import numbers
 from outagefl.analysis.theory.result import Array, Checked, Finding
@@ -135,7 +135,7 @@ def draw(values: pd.DataFrame) -> Figure:
         figure, panels = style.panels([TITLES[panel] for panel in shown], "virtual clients k", "1 − ρ_k", height=3.8)
         for axes, panel in zip(panels, shown, strict=True):
             for place, (name, curve) in enumerate(values[values["panel"] == panel].groupby("availability", sort=False)):
-                colour = style.OTHER_COLOURS[place % len(style.OTHER_COLOURS)]
+                colour = looks.OTHER_COLOURS[place % len(looks.OTHER_COLOURS)]
                 axes.plot([], [], color=colour, label=f"p = {name}")
                 for column, (_, dash) in GAPS.items():
                     axes.plot(curve["k"], curve[column], color=colour, linestyle=dash, linewidth=1.5)

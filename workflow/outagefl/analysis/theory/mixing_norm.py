@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory import mixing
 from outagefl.analysis.theory.options import not_negative, numbers
 from outagefl.analysis.theory.result import Array, Checked, Finding
@@ -129,7 +129,7 @@ def draw(values: pd.DataFrame) -> Figure:
         )
         for axes, panel in zip(panels, shown, strict=True):
             for place, (name, curve) in enumerate(values[values["panel"] == panel].groupby("availability", sort=False)):
-                colour = style.OTHER_COLOURS[place % len(style.OTHER_COLOURS)]
+                colour = looks.OTHER_COLOURS[place % len(looks.OTHER_COLOURS)]
                 axes.plot(curve["k"], curve["rho"], color=colour, linewidth=1.5, label=f"p = {name}")
                 axes.scatter(curve["k"], curve["sampled"], color=colour, s=14, zorder=3)
             axes.set_xscale("symlog", linthresh=1)

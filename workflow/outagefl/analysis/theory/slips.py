@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from outagefl.analysis import style
+from outagefl.analysis import looks, style
 from outagefl.analysis.theory.options import numbers
 from outagefl.analysis.theory.result import Array, Checked, Finding, mean_interval
 from outagefl.inputs import checks
@@ -109,8 +109,8 @@ def draw(values: pd.DataFrame) -> Figure:
     """Heterogeneity of label mixes against α."""
     with style.theme():
         figure, (axes,) = style.panels([""], "Dirichlet α", "distance of a label mix from uniform")
-        axes.plot(values["alpha"], values["heterogeneity"], "o-", color=style.OTHER_COLOURS[0], linewidth=1.5)
-        axes.vlines(values["alpha"], values["low"], values["high"], color=style.OTHER_COLOURS[0])
+        axes.plot(values["alpha"], values["heterogeneity"], "o-", color=looks.OTHER_COLOURS[0], linewidth=1.5)
+        axes.vlines(values["alpha"], values["low"], values["high"], color=looks.OTHER_COLOURS[0])
         axes.set_xscale("log")
         axes.set_ylim(0, 1)
     return figure

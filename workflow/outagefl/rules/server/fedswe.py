@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -26,13 +27,13 @@ def step(seen: ServerRound, memory: Memory, *, k: float, innovation_clip: float 
     present, clients = len(seen.innovations), torch.from_numpy(seen.clients)
     if not present:
         return seen.model
-    last, own = memory["last"], memory[CLIENT_MODELS]
+    last = memory["last"]
     echo = (seen.number - last[clients]).double().numpy()
     innovation = combine(seen.innovations, echo / present)
     if innovation_clip is not None:
         innovation *= min(1.0, innovation_clip / max(float(innovation.norm()), 1e-12))
-    fresh = own[clients].mean(dim=0) - seen.learning_rate * innovation
+    fresh = combine(seen.starts, np.full(present, 1 / present)) - seen.learning_rate * innovation
     model = (present * fresh + k * seen.model) / (present + k)
-    own[clients] = model
+    memory[CLIENT_MODELS][clients] = model
     last[clients] = seen.number
     return model
