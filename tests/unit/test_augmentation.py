@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -61,12 +63,12 @@ def test_all_places_and_both_directions_are_drawn_equally_often() -> None:
     assert 15 < counts.min() < 50 < counts.max() < 95
 
 
-@pytest.mark.parametrize("share", [1, 3])
-def test_a_draw_is_shared_by_as_many_images_as_asked_for(share: int) -> None:
-    found = augment(IMAGE.repeat(60, 1, 1, 1), np.random.default_rng(0), flip=True, share=share)
-    groups = found.view(-1, share, 2, 3, 2)
-    assert (groups == groups[:, :1]).all()
-    assert (groups[1:, 0] != groups[:-1, 0]).any()
+@pytest.mark.parametrize("sizes", [[1] * 60, [3] * 20, [20, 30, 10]])
+def test_a_draw_is_shared_by_as_many_images_as_asked_for(sizes: list[int]) -> None:
+    found = augment(IMAGE.repeat(60, 1, 1, 1), np.random.default_rng(0), flip=True, groups=sizes)
+    groups = found.split(sizes)
+    assert all((group == group[0]).all() for group in groups)
+    assert any((one[0] != other[0]).any() for one, other in pairwise(groups))
 
 
 def test_draws_belong_to_the_generator() -> None:
@@ -81,7 +83,7 @@ def test_padding_is_black_for_images_and_the_mean_for_batches() -> None:
     white = np.full((40, 6, 6, 1), 255, dtype=np.uint8)
     labels = np.zeros(40, dtype=np.int64)
     load = ImageLoader(ImageData(white, labels, white, labels, ("a",), (0.5,), (0.25,), ""), CPU)
-    batches = np.arange(40).reshape(4, 10)
+    batches = list(np.arange(40).reshape(4, 10))
     for augmentation, padding, alike in (("image", -2, False), ("batch", 0, True)):
         found = load.augmented(white, batches, augmentation, True, np.random.default_rng(0))
         assert found.unique().tolist() == sorted([padding, 2])

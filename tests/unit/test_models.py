@@ -11,10 +11,15 @@ from torch import nn
 from outagefl import components
 from outagefl.errors import ConfigError
 from outagefl.training.initial import initial_model, initialise
+from outagefl.training.parameters import BoundModel
+from outagefl.training.seeding import torch_seed
 
 CIFAR10 = {"kind": "cnn", "channels": [32, 32], "hidden": [256, 64]}
 SVHN = {"kind": "cnn", "channels": [32, 32], "hidden": [128]}
 CINIC10 = {"kind": "cnn", "channels": [32, 32], "hidden": [512, 256], "dropout": 0.2}
+MLP = {"kind": "mlp", "hidden": [256, 256], "dropout": 0.1}
+RESIDUAL = {"kind": "residual_cnn", "channels": [64, 128, 128], "hidden": [256], "dropout": 0.2}
+RESNET = {"kind": "resnet18"}
 DIGITS = {"kind": "cnn", "channels": [16, 32], "hidden": [64]}
 
 
@@ -25,6 +30,58 @@ def size(module: nn.Module) -> int:
 @pytest.mark.parametrize(("settings", "parameters"), [(CIFAR10, 551_786), (SVHN, 273_706), (CINIC10, 1_193_130)])
 def test_the_networks_of_fedswe_have_the_published_size(settings: dict[str, Any], parameters: int) -> None:
     assert size(initial_model(settings, (32, 32, 3), 10, seed=0)) == parameters
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape", "classes", "parameters", "statistics", "chunks"),
+    [
+        (MLP, (28, 28, 1), 47, 279_343, 0, 799),
+        (RESIDUAL, (32, 32, 3), 10, 591_562, 1_280, 1_694),
+        (RESNET, (32, 32, 3), 10, 11_173_962, 9_600, 31_954),
+    ],
+    ids=["mlp", "residual_cnn", "resnet18"],
+)
+def test_the_networks_of_dflaa_have_the_published_size(
+    settings: dict[str, Any], shape: tuple[int, int, int], classes: int, parameters: int, statistics: int, chunks: int
+) -> None:
+    """Its chunks of 350 numbers hold parameters and running statistics alike."""
+    module = initial_model(settings, shape, classes, seed=0)
+    row = BoundModel(module).row()
+    assert (size(module), len(row) - size(module)) == (parameters, statistics)
+    assert -(-len(row) // 350) == chunks
+    assert module(torch.zeros(2, shape[2], *shape[:2])).shape == (2, classes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape"),
+    [(RESNET, (9, 12, 1)), ({**RESIDUAL, "channels": [4, 8, 8], "hidden": []}, (8, 8, 1))],
+    ids=["resnet18", "residual_cnn"],
+)
+def test_a_single_image_can_be_trained_on_down_to_the_smallest_size(
+    settings: dict[str, Any], shape: tuple[int, int, int]
+) -> None:
+    """And smaller ones, of which the last BatchNorm would see one pixel, are refused."""
+    height, width, depth = shape
+    module = initial_model(settings, shape, 3, seed=0)
+    module(torch.rand(1, depth, height, width)).sum().backward()
+    assert all(torch.isfinite(parameter.grad).all() for parameter in module.parameters())
+    with pytest.raises(ConfigError, match=f"found {height - 1}×|halves images of {height - 1}×"):
+        initial_model(settings, (height - 1, width, depth), 3, seed=0)
+
+
+def test_only_a_stage_that_keeps_its_width_has_a_skip() -> None:
+    """With the second BatchNorm silenced, nothing but the skip comes through."""
+    layers = list(initial_model({**RESIDUAL, "channels": [4, 8, 8]}, (16, 16, 3), 10, seed=0))
+    for stage, inputs, skips in zip(layers[:3], (3, 4, 8), (False, False, True), strict=True):
+        nn.init.zeros_(stage.branch[-1].weight)
+        images = torch.rand(2, inputs, 8, 8, generator=torch.Generator().manual_seed(0))
+        found = stage(images)
+        assert torch.equal(found, nn.functional.max_pool2d(images, 2) if skips else torch.zeros_like(found))
+
+
+def test_the_mlp_by_its_layers() -> None:
+    names = [type(layer).__name__ for layer in initial_model(MLP, (28, 28, 1), 47, seed=0)]
+    assert names == ["Flatten", *["Linear", "LayerNorm", "ReLU"] * 2, "Dropout", "Linear"]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +138,24 @@ def test_an_unknown_head_is_refused() -> None:
         initial_model(DIGITS, (8, 8, 1), 10, 0, "torch")
 
 
+def test_the_network_may_start_as_pytorch_leaves_it() -> None:
+    """What its constructors draw from the global generator, but from the seed's own draws."""
+    found, again, other = (initial_model(SVHN, (32, 32, 3), 10, seed, scheme="pytorch") for seed in (3, 3, 4))
+    with torch.random.fork_rng():
+        torch.manual_seed(torch_seed(3, "init"))
+        build, options = components.load("model", SVHN)
+        expected = build((32, 32, 3), 10, **options)
+    rows = [BoundModel(module).row() for module in (found, expected, again, other)]
+    assert torch.equal(rows[0], rows[1])
+    assert torch.equal(rows[0], rows[2])
+    assert not torch.equal(rows[0], rows[3])
+
+
+def test_an_unknown_scheme_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"init: .*did you mean 'pytorch'"):
+        initial_model(DIGITS, (8, 8, 1), 10, 0, scheme="torch")
+
+
 def test_weights_are_kaiming_and_biases_zero() -> None:
     module = initial_model(CIFAR10, (32, 32, 3), 10, seed=0)
     for layer in module:
@@ -99,6 +174,7 @@ def test_the_initial_model_belongs_to_the_seed() -> None:
 def test_the_global_generator_is_left_alone() -> None:
     before = torch.get_rng_state()
     initial_model(DIGITS, (8, 8, 1), 10, 0, "pytorch")
+    initial_model(DIGITS, (8, 8, 1), 10, 0, scheme="pytorch")
     assert torch.equal(torch.get_rng_state(), before)
 
 

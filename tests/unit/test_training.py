@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader
 
 from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError, TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
-from outagefl.training.batches import fresh, persistent
+from outagefl.training.batches import batches_per_epoch, fresh, persistent
 from outagefl.training.devices import resolve
 from outagefl.training.images import ImageLoader
 from outagefl.training.initial import initial_model
@@ -90,7 +91,7 @@ def test_a_network_works_in_place_on_the_row_it_is_bound_to() -> None:
         cross_entropy(torch_way(batch), labels).backward()
         optimizer.step()
         cross_entropy(model.module(batch), labels).backward()
-        model.sgd_step(0.1)
+        model.step(lambda parameters, gradient: parameters.sub_(0.1 * gradient))
     torch.testing.assert_close(models[1], BoundModel(torch_way).row())
     assert torch.equal(models[0], start)
     assert not torch.equal(models[1, -8:], start[-8:])
@@ -122,7 +123,7 @@ def test_persistent_batches_restart_the_order_where_no_full_batch_is_left(
 ) -> None:
     """7 steps from the start; a client with fewer images than a batch uses all of them in each step."""
     own, size = np.arange(100, 100 + n), min(n, batch_size)
-    chosen = persistent(own, 7, batch_size, 0, np.random.default_rng)
+    chosen = np.stack(persistent(own, 7, batch_size, 0, np.random.default_rng))
     assert chosen.shape == (7, size)
     for epoch in range(-(-7 // per_epoch)):
         expected = np.random.default_rng(epoch).permutation(own)[: per_epoch * size].reshape(-1, size)
@@ -130,13 +131,27 @@ def test_persistent_batches_restart_the_order_where_no_full_batch_is_left(
         assert (found == expected[: len(found)]).all()
 
 
+@pytest.mark.parametrize("keep_rest", [False, True])
 @given(n=st.integers(1, 20), batch_size=st.integers(1, 6), steps=st.integers(1, 5), rounds=st.integers(1, 5))
-def test_persistent_batches_do_not_depend_on_where_rounds_end(n: int, batch_size: int, steps: int, rounds: int) -> None:
-    def after(done: int, count: int) -> np.ndarray:
-        return persistent(np.arange(n), count, batch_size, done, np.random.default_rng)
+def test_persistent_batches_do_not_depend_on_where_rounds_end(
+    keep_rest: bool, n: int, batch_size: int, steps: int, rounds: int
+) -> None:
+    def after(done: int, count: int) -> list[np.ndarray]:
+        return persistent(np.arange(n), count, batch_size, done, np.random.default_rng, keep_rest=keep_rest)
 
-    by_round = [after(number * steps, steps) for number in range(rounds)]
-    assert (np.concatenate(by_round) == after(0, rounds * steps)).all()
+    by_round = [batch.tolist() for number in range(rounds) for batch in after(number * steps, steps)]
+    assert by_round == [batch.tolist() for batch in after(0, rounds * steps)]
+
+
+@given(n=st.integers(1, 30), batch_size=st.integers(1, 8))
+def test_what_is_left_over_of_an_epoch_makes_a_smaller_batch(n: int, batch_size: int) -> None:
+    """Two epochs as a data loader of torch gives them, every image once in each."""
+    count = batches_per_epoch(n, batch_size, keep_rest=True)
+    chosen = persistent(np.arange(n), 2 * count, batch_size, 0, np.random.default_rng, keep_rest=True)
+    loaded = [len(batch) for batch in DataLoader(range(n), batch_size)]
+    assert [len(batch) for batch in chosen] == 2 * loaded
+    for epoch in (chosen[:count], chosen[count:]):
+        assert sorted(np.concatenate(epoch)) == list(range(n))
 
 
 def test_batches_change_from_round_to_round_and_client_to_client() -> None:

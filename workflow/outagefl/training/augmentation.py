@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -11,13 +13,14 @@ from torch.nn.functional import pad
 PADDING = 4  # pixels of value 0 on each side
 
 
-def augment(images: Tensor, rng: np.random.Generator, *, flip: bool, share: int = 1) -> Tensor:
+def augment(images: Tensor, rng: np.random.Generator, *, flip: bool, groups: Sequence[int] | None = None) -> Tensor:
     """Crop images (n, H, W, C) at random and, with ``flip``, mirror half of them.
 
-    All places of the crop are equally likely. ``share`` images, one after the other, have one draw.
+    All places of the crop are equally likely. ``groups``: how many images, one after the other, have one draw each.
     """
-    draws = rng.integers(0, [[2 * PADDING + 1], [2 * PADDING + 1], [2]], (3, len(images) // share))
-    top, left, mirrored = draws.repeat(share, axis=1)
+    sizes = [1] * len(images) if groups is None else groups
+    draws = rng.integers(0, [[2 * PADDING + 1], [2 * PADDING + 1], [2]], (3, len(sizes)))
+    top, left, mirrored = draws.repeat(sizes, axis=1)
     return crop_and_flip(images, top, left, (mirrored == 1) & flip)
 
 

@@ -20,21 +20,31 @@ def fresh(images: NDArray[np.int64], steps: int, batch_size: int, rng: np.random
     return order[: steps * size].reshape(steps, size)
 
 
+def batches_per_epoch(images: int, batch_size: int, *, keep_rest: bool) -> int:
+    """Batches of min(batch_size, images) in one pass over the images; ``keep_rest``: the incomplete one counts."""
+    size = min(batch_size, images)
+    return -(-images // size) if keep_rest else images // size
+
+
 def persistent(
     images: NDArray[np.int64],
     steps: int,
     batch_size: int,
     done: int,
     generator: Callable[[int], np.random.Generator],
-) -> NDArray[np.int64]:
-    """Indices (steps, b) of the batches that follow the client's first ``done`` ones, b as in ``fresh``.
+    *,
+    keep_rest: bool = False,
+) -> list[NDArray[np.int64]]:
+    """Indices (b,) of each of the ``steps`` batches that follow the client's first ``done`` ones, b as in ``fresh``.
 
-    As in the released code of the FedSWE paper: a permutation of the client's images, drawn from ``generator(epoch)``,
-    is cut into full batches; what is left over is discarded and the next epoch begins. Epochs go on across rounds.
+    A permutation of the client's images, drawn from ``generator(epoch)``, is cut into batches. What is left over is
+    discarded, as in the released code of the FedSWE paper, or with ``keep_rest`` makes a smaller batch, as in that of
+    the DFL-AA paper; then the next epoch begins. Epochs go on across rounds.
     """
     size = min(batch_size, len(images))
-    per_epoch = len(images) // size
+    per_epoch = batches_per_epoch(len(images), batch_size, keep_rest=keep_rest)
     first, last = done // per_epoch, (done + steps - 1) // per_epoch
-    epochs = [generator(epoch).permutation(images)[: per_epoch * size] for epoch in range(first, last + 1)]
+    orders = [generator(epoch).permutation(images) for epoch in range(first, last + 1)]
+    batches = [order[place * size : (place + 1) * size] for order in orders for place in range(per_epoch)]
     start = done % per_epoch
-    return np.concatenate(epochs).reshape(-1, size)[start : start + steps]
+    return batches[start : start + steps]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,19 +29,28 @@ class ImageLoader:
         return self._normalise(self._pixels(x, chosen)).permute(0, 3, 1, 2)
 
     def augmented(
-        self, x: NDArray[np.uint8], batches: NDArray[np.int64], augmentation: str, flip: bool, rng: np.random.Generator
+        self,
+        x: NDArray[np.uint8],
+        batches: Sequence[NDArray[np.int64]],
+        augmentation: str,
+        flip: bool,
+        rng: np.random.Generator,
     ) -> Tensor:
-        """The images of ``batches`` (steps, b), one after the other, cropped and, with ``flip``, mirrored at random.
+        """The images of ``batches``, arrays of indices (b,), in a row, cropped and, with ``flip``, mirrored at random.
 
         ``image``: each on its own and before normalisation, so that the padding is black (our choice). ``batch``: as in
         the released code of the FedSWE paper, all images of a batch alike and after normalisation.
         """
-        pixels = self._pixels(x, batches.ravel())
+        pixels = self._pixels(x, np.concatenate(batches))
         if augmentation == "image":
             images = self._normalise(augment(pixels, rng, flip=flip))
         else:
-            images = augment(self._normalise(pixels), rng, flip=flip, share=batches.shape[1])
+            images = augment(self._normalise(pixels), rng, flip=flip, groups=[len(batch) for batch in batches])
         return images.permute(0, 3, 1, 2)
+
+    def labels(self, y: NDArray[np.int64], chosen: NDArray[np.int64]) -> Tensor:
+        """The labels ``chosen`` (B,) of y (n,)."""
+        return torch.from_numpy(y[chosen]).to(self._device)
 
     def _pixels(self, x: NDArray[np.uint8], chosen: NDArray[np.int64]) -> Tensor:
         return torch.from_numpy(x[chosen]).to(self._device)

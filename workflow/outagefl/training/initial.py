@@ -10,9 +10,9 @@ from torch import nn
 
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
-from outagefl.training.seeding import torch_seed
+from outagefl.training.seeding import seeded, torch_seed
 
-HEADS = ("kaiming", "pytorch")
+SCHEMES = ("kaiming", "pytorch")
 
 
 def initialise(module: nn.Module, generator: torch.Generator) -> None:
@@ -42,21 +42,29 @@ def initial_model(
     classes: int,
     seed: int,
     head: str = "kaiming",
+    scheme: str = "kaiming",
 ) -> nn.Module:
     """The network of a spec's ``model`` entry on the CPU, the same for every method of a seed.
 
-    ``head``: the last linear layer starts as all others do (``kaiming``) or as PyTorch leaves it (``pytorch``), as in
-    the released code of the FedSWE paper; the other layers are the same under both. ConfigError for another name.
-
-    It is built without storage first, because torch's layers would otherwise draw from the global generator.
+    ``scheme``: how it starts, see ``initialise`` (``kaiming``), or as PyTorch's and torchvision's constructors leave it
+    (``pytorch``), as in the released code of the DFL-AA paper. ``head``: under ``kaiming`` the last linear layer starts
+    as all others do or as PyTorch leaves it (``pytorch``), as in the released code of the FedSWE paper; the other
+    layers are the same under both. ConfigError for another name.
     """
-    if head not in HEADS:
-        raise ConfigError(f"head_init: {unknown('initialisation', head, HEADS)}")
+    for option, name in (("head_init", head), ("init", scheme)):
+        if name not in SCHEMES:
+            raise ConfigError(f"{option}: {unknown('initialisation', name, SCHEMES)}")
     build, options = components.load("model", settings)
-    with torch.device("meta"):
-        module: nn.Module = build(image_shape, classes, **options)
+    drawn = torch_seed(seed, "init")
+    module: nn.Module
+    if scheme == "pytorch":
+        with seeded(drawn, torch.device("cpu")):
+            module = build(image_shape, classes, **options)
+        return module
+    with torch.device("meta"):  # torch's layers would otherwise draw from the global generator
+        module = build(image_shape, classes, **options)
     module.to_empty(device="cpu")
-    generator = torch.Generator().manual_seed(torch_seed(seed, "init"))
+    generator = torch.Generator().manual_seed(drawn)
     initialise(module, generator)
     if head == "pytorch":
         initialise_head(module, generator)

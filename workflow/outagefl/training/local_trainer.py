@@ -16,8 +16,7 @@ from torch.nn.functional import cross_entropy
 from outagefl.datasets.arrays import ImageData
 from outagefl.errors import TrainingError
 from outagefl.inputs.partitions import Partition
-from outagefl.randomness import generator
-from outagefl.training.batches import fresh, persistent
+from outagefl.training.feed import Feed
 from outagefl.training.images import ImageLoader
 from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
@@ -27,10 +26,10 @@ EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations l
 
 
 class LocalTrainer:
-    """Trains clients by plain SGD on their own images and evaluates them on their own test images.
+    """Trains clients on their own images and evaluates them on their own test images.
 
-    What a client learns in a round depends on its row, the seed, the round and, in a persistent order, on how many
-    rounds it has trained in; not on which other clients train.
+    What a client learns in a round depends on its row, its optimiser's state, the seed, the round and, in a persistent
+    order, on how many rounds it has trained in; not on which other clients train.
     """
 
     def __init__(
@@ -45,24 +44,40 @@ class LocalTrainer:
         self.model = BoundModel(module.to(device))
         self.data, self.partition, self.seed, self.device = data, partition, seed, device
         self.options = TrainingOptions(**training)
+        self._optimiser = self.options.make_optimiser()
         self._load = ImageLoader(data, device)
+        self._feed = Feed(data, partition, seed, self.options, self._load)
         self._drops = any(isinstance(layer, nn.Dropout) for layer in module.modules())
 
-    def train(
-        self, rows: Sequence[Tensor], clients: NDArray[np.int64], round_number: int, rounds_done: NDArray[np.int64]
-    ) -> None:
-        """Train the clients (k,) for ``steps`` steps each, in place on their models ``rows``, k tensors (d,).
+    def optimiser_states(self, clients: int) -> Tensor:
+        """The state of each client's optimiser before its first step, float32 (clients, s, p), p parameters."""
+        return torch.zeros(clients, self._optimiser.state_size, self.model.parameters, device=self.device)
 
-        ``rounds_done`` (k,): the rounds each client has trained in before. The last bits may depend on where a row
-        begins in memory, modulo 16 bytes: a tensor of its own or a client's fixed row of a matrix gives the same.
+    def train(
+        self,
+        rows: Sequence[Tensor],
+        clients: NDArray[np.int64],
+        round_number: int | NDArray[np.int64],
+        rounds_done: NDArray[np.int64],
+        states: Sequence[Tensor] | None = None,
+    ) -> None:
+        """Train the clients (k,) for a round each, in place on their models ``rows``, k tensors (d,).
+
+        ``round_number``: of all, or of each client, (k,). ``rounds_done`` (k,): the rounds each client has trained in
+        before. ``states``: of their optimisers, k tensors (s, p), also changed in place; without them every optimiser
+        begins anew. The last bits may depend on where a row begins in memory, modulo 16 bytes: a tensor of its own or a
+        client's fixed row of a matrix gives the same.
 
         Raises TrainingError when a client's loss is not finite.
         """
         self.model.module.train()
-        losses = torch.empty(len(clients), self.options.steps, device=self.device)
-        for i, (client, done) in enumerate(zip(clients.tolist(), rounds_done.tolist(), strict=True)):
-            self._train_one(rows[i], client, round_number, done, losses[i])
-        self._require_finite(losses, clients, f"training in round {round_number}")
+        losses = torch.zeros(len(clients), device=self.device)
+        numbers = np.broadcast_to(round_number, clients.shape)
+        kept = [None] * len(clients) if states is None else states
+        told = zip(rows, clients.tolist(), numbers.tolist(), rounds_done.tolist(), kept, losses, strict=True)
+        for row, client, number, done, state, loss in told:
+            self._train_one(row, client, number, done, state, loss)
+        self._require_finite(losses[:, None], clients, "training in round", numbers)
 
     def evaluate(self, models: Tensor, clients: NDArray[np.int64], round_number: int) -> NDArray[np.float64]:
         """Accuracy (fraction) and mean cross-entropy (nats) of the clients (k,) on their own test images, as (2, k).
@@ -72,7 +87,7 @@ class LocalTrainer:
         results = torch.empty(len(clients), 2, dtype=torch.float64, device=self.device)
         for client, result in zip(clients.tolist(), results, strict=True):
             result[:] = self.measure(models[client], self.data.x_test, self.data.y_test, self.partition.test[client])
-        self._require_finite(results, clients, f"evaluation after round {round_number}")
+        self._require_finite(results, clients, "evaluation after round", np.full(len(clients), round_number))
         return results.T.cpu().numpy()
 
     def measure(
@@ -89,40 +104,26 @@ class LocalTrainer:
         with torch.inference_mode():
             for start in range(0, len(chosen), EVALUATION_BATCH):
                 batch = chosen[start : start + EVALUATION_BATCH]
-                logits, labels = self.model.module(self._load.plain(x, batch)), self._labels(y, batch)
+                logits, labels = self.model.module(self._load.plain(x, batch)), self._load.labels(y, batch)
                 total[0] += (logits.argmax(dim=1) == labels).sum()
                 total[1] += cross_entropy(logits, labels, reduction="sum")
         return total / len(chosen)
 
-    def _batches(self, client: int, round_number: int, rounds_done: int) -> NDArray[np.int64]:
-        own, steps, size = self.partition.train[client], self.options.steps, self.options.batch_size
-        if self.options.order == "fresh":
-            return fresh(own, steps, size, generator(self.seed, "batches", client, round_number))
-        return persistent(own, steps, size, rounds_done * steps, partial(generator, self.seed, "order", client))
-
-    def _train_one(self, row: Tensor, client: int, round_number: int, rounds_done: int, losses: Tensor) -> None:
-        """Train one client and write its losses (steps,)."""
-        chosen = self._batches(client, round_number, rounds_done)
-        images = self._images(chosen, client, round_number)
-        labels = self._labels(self.data.y_train, chosen.ravel())
-        step_size, size = self.options.step_size(round_number), chosen.shape[1]
+    def _train_one(
+        self, row: Tensor, client: int, round_number: int, rounds_done: int, state: Tensor | None, total: Tensor
+    ) -> None:
+        """Train one client and add its losses to ``total`` ()."""
+        done = 0 if state is None else rounds_done * self._feed.steps(client)
+        state = self.optimiser_states(1)[0] if state is None else state
+        step_size = self.options.step_size(round_number)
         self.model.bind(row)
         with self._dropout(client, round_number):
-            for step, (x, y) in enumerate(zip(images.split(size), labels.split(size), strict=True)):
+            for step, (x, y) in enumerate(self._feed.batches(client, round_number, rounds_done), done):
                 loss = cross_entropy(self.model.module(x), y)
                 loss.backward()
-                self.model.sgd_step(step_size, self.options.clip_norm)
-                losses[step] = loss.detach()
-
-    def _images(self, batches: NDArray[np.int64], client: int, round_number: int) -> Tensor:
-        """Training images of ``batches`` (steps, b), one after the other, (steps · b, C, H, W)."""
-        if self.options.augmentation == "none":
-            return self._load.plain(self.data.x_train, batches.ravel())
-        rng = generator(self.seed, "augmentation", client, round_number)
-        return self._load.augmented(self.data.x_train, batches, self.options.augmentation, self.options.flip, rng)
-
-    def _labels(self, y: NDArray[np.int64], chosen: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(y[chosen]).to(self.device)
+                update = partial(self._optimiser.step, state=state, learning_rate=step_size, done=step)
+                self.model.step(update, self.options.clip_norm)
+                total += loss.detach()
 
     def _dropout(self, client: int, round_number: int) -> AbstractContextManager[None]:
         """Within this context dropout is the client's own in this round."""
@@ -130,10 +131,12 @@ class LocalTrainer:
             return nullcontext()
         return seeded(torch_seed(self.seed, "dropout", client, round_number), self.device)
 
-    def _require_finite(self, values: Tensor, clients: NDArray[np.int64], when: str) -> None:
-        broken = clients[~values.isfinite().all(dim=1).cpu().numpy()]
+    def _require_finite(
+        self, values: Tensor, clients: NDArray[np.int64], when: str, round_numbers: NDArray[np.int64]
+    ) -> None:
+        broken = np.flatnonzero(~values.isfinite().all(dim=1).cpu().numpy())
         if len(broken):
             raise TrainingError(
-                f"client {broken[0]}: the loss is not finite at {when} "
+                f"client {clients[broken[0]]}: the loss is not finite at {when} {round_numbers[broken[0]]} "
                 f"(learning_rate {self.options.learning_rate}; a smaller one may help)"
             )

@@ -6,7 +6,7 @@ as BatchNorm's running statistics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -19,13 +19,17 @@ def _parts(flat: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
 
 
 class BoundModel:
-    """One network that works in place on any row it is bound to, its gradients gathered in one flat buffer."""
+    """One network that works in place on any row it is bound to, its gradients gathered in one flat buffer.
+
+    ``parameters``: how many of a row's numbers are trained, from its beginning; the others are buffers.
+    """
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
         parameters = list(module.parameters())
+        self.parameters = sum(p.numel() for p in parameters)
         self._tensors = parameters + [buffer for buffer in module.buffers() if buffer.is_floating_point()]
-        self._gradient = torch.zeros(sum(p.numel() for p in parameters), device=parameters[0].device)
+        self._gradient = torch.zeros(self.parameters, device=parameters[0].device)
         for parameter, gradient in zip(parameters, _parts(self._gradient, parameters), strict=True):
             parameter.grad = gradient
 
@@ -37,16 +41,14 @@ class BoundModel:
         """Make the network's state views into ``row`` (d,), float32 and contiguous."""
         for tensor, view in zip(self._tensors, _parts(row, self._tensors), strict=True):
             tensor.data = view
-        self._trainable = row[: len(self._gradient)]
+        self._trainable = row[: self.parameters]
 
-    def sgd_step(self, learning_rate: float, clip_norm: float | None = None) -> None:
-        """Take the gradients gathered since the last step once down the bound row, and clear them.
+    def step(self, update: Callable[[Tensor, Tensor], None], clip_norm: float | None = None) -> None:
+        """Let ``update`` take all parameters of the bound row down the gradients since the last step; clear these.
 
         Where ``clip_norm`` is given, the gradient of all parameters together is first scaled down to this norm.
         """
-        if clip_norm is None:
-            self._trainable.add_(self._gradient, alpha=-learning_rate)
-        else:
-            shrink = (clip_norm / torch.linalg.vector_norm(self._gradient)).clamp(max=1)
-            self._trainable.addcmul_(self._gradient, shrink, value=-learning_rate)
+        if clip_norm is not None:
+            self._gradient *= (clip_norm / torch.linalg.vector_norm(self._gradient)).clamp(max=1)
+        update(self._trainable, self._gradient)
         self._gradient.zero_()

@@ -1,0 +1,55 @@
+"""What a client is given to train on in a round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from outagefl.datasets.arrays import ImageData
+from outagefl.inputs.partitions import Partition
+from outagefl.randomness import generator
+from outagefl.training.batches import batches_per_epoch, fresh, persistent
+from outagefl.training.images import ImageLoader
+from outagefl.training.options import TrainingOptions
+
+
+class Feed:
+    """The clients' batches, drawn from named randomness and put on the device by ``load``."""
+
+    def __init__(
+        self, data: ImageData, partition: Partition, seed: int, options: TrainingOptions, load: ImageLoader
+    ) -> None:
+        self._x, self._y, self._parts, self._load = data.x_train, data.y_train, partition.train, load
+        self._seed, self._options, self._keep_rest = seed, options, options.order == "whole_epochs"
+
+    def steps(self, client: int) -> int:
+        """How many batches the client trains on in a round."""
+        if self._options.unit == "batches":
+            return self._options.steps
+        images = len(self._parts[client])
+        return self._options.steps * batches_per_epoch(images, self._options.batch_size, keep_rest=self._keep_rest)
+
+    def batches(self, client: int, round_number: int, rounds_done: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Images (b, C, H, W) and labels (b,) of each batch of the client's round, its ``rounds_done + 1``-th."""
+        chosen = self._chosen(client, round_number, rounds_done)
+        sizes = [len(batch) for batch in chosen]
+        images = self._images(chosen, client, round_number)
+        labels = self._load.labels(self._y, np.concatenate(chosen))
+        return zip(images.split(sizes), labels.split(sizes), strict=True)
+
+    def _chosen(self, client: int, round_number: int, rounds_done: int) -> Sequence[NDArray[np.int64]]:
+        own, steps, size = self._parts[client], self.steps(client), self._options.batch_size
+        if self._options.order == "fresh":
+            return list(fresh(own, steps, size, generator(self._seed, "batches", client, round_number)))
+        epochs = partial(generator, self._seed, "order", client)
+        return persistent(own, steps, size, rounds_done * steps, epochs, keep_rest=self._keep_rest)
+
+    def _images(self, batches: Sequence[NDArray[np.int64]], client: int, round_number: int) -> Tensor:
+        if self._options.augmentation == "none":
+            return self._load.plain(self._x, np.concatenate(batches))
+        rng = generator(self._seed, "augmentation", client, round_number)
+        return self._load.augmented(self._x, batches, self._options.augmentation, self._options.flip, rng)
