@@ -1,4 +1,4 @@
-"""Event-driven gossip over lossy links (DFL-AA paper): every node trains, sends and aggregates by a clock of its own."""
+"""Event-driven gossip over lossy links (DFL-AA paper): every node acts by a clock of its own."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def run(
         raise InputError(
             f"links and speeds: found {links.shape} and {speeds.shape}, expected {(len(topology),)} and {(nodes,)}"
         )
-    module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, spec["head_init"])
+    module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, scheme=spec["init"])
     trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
     weights, options = components.load("events rule", spec["rule"])
     memory = import_module(weights.__module__).memory(nodes, **options)
@@ -92,8 +92,10 @@ class Watch:
         every: float,
         clock: str,
     ) -> None:
-        """``clock``: evaluate every ``every`` seconds after all events up to then (``seconds``), or, as the released
-        code does, after the first event that is at least as much later than the last evaluation (``events``).
+        """Evaluate by one ``clock`` or another.
+
+        ``seconds``: every ``every`` seconds, after all events up to then. ``events``, as in the released code: after
+        the first event that is so much later than the last evaluation.
         """
         self._trainer, self._horizon, self._report = trainer, horizon, report
         self._every, self._clock = every, clock

@@ -45,13 +45,13 @@ def split_by_mix(
         drawn = rng.dirichlet(np.full(of_class.sum(), alpha), size=members[group])
         mixes[np.ix_(group_of_client == group, of_class)] = drawn
     own = group_of_client[:, None] == group_of_class
-    parts = _divide(labels, np.where(mixes.any(axis=0), mixes, own), rng)
+    parts = divide(labels, np.where(mixes.any(axis=0), mixes, own), rng)
     for group in range(groups):
-        _feed_empty(parts, np.flatnonzero(group_of_client == group))
+        feed_empty(parts, np.flatnonzero(group_of_client == group))
     return tuple(np.sort(part) for part in parts), mixes
 
 
-def _divide(labels: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -> list[Indices]:
+def divide(labels: NDArray[np.int64], shares: Floats, rng: np.random.Generator) -> list[Indices]:
     """Divide each class's images by its column of ``shares`` (clients, classes); each client's come in random order."""
     parts: list[list[Indices]] = [[] for _ in shares]
     for label, column in enumerate(shares.T):
@@ -63,7 +63,7 @@ def _divide(labels: NDArray[np.int64], shares: Floats, rng: np.random.Generator)
     return [rng.permutation(np.concatenate(part)) for part in parts]
 
 
-def _feed_empty(parts: list[Indices], clients: NDArray[np.int64]) -> None:
+def feed_empty(parts: list[Indices], clients: NDArray[np.int64]) -> None:
     """Give each of ``clients`` without an image the last one of that which holds most of them at that moment."""
     sizes = np.array([len(parts[client]) for client in clients])
     for poor in np.flatnonzero(sizes == 0):

@@ -9,6 +9,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,12 +39,17 @@ def _progress(name: str, rounds: int) -> Callable[[int, float], None]:
     return report
 
 
+def _reports(spec: Mapping[str, Any]) -> int:
+    """What a run counts in its reports: rounds, or evaluations where virtual time is what passes."""
+    return int(spec["rounds"] if "rounds" in spec else spec["horizon"] // spec["evaluation"]["every"])
+
+
 def train(path: str, run: Run, root: Path, device: str) -> None:
     """Train one run and put its folder in place by renaming it; nothing happens when it exists."""
     folder = root / path
     started = time.time()
     inputs = {what: root / where for what, where in run.inputs.items()}
-    metrics = execute(run.spec, inputs, device, _progress(folder.name, run.spec["rounds"]))
+    metrics = execute(run.spec, inputs, device, _progress(folder.name, _reports(run.spec)))
     table = pa.Table.from_pandas(metrics, preserve_index=False)
     with replacing(folder) as new:
         new.mkdir()
