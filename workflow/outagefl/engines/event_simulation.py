@@ -46,6 +46,12 @@ class Network:
     fill_at: str
     seed: int
 
+    @property
+    def chunks(self) -> int:
+        """K, the number of chunks in a message."""
+        return -(-self.length // self.chunk)
+
+    @property
     def lossy(self) -> bool:
         """Whether any link loses chunks."""
         return any(loss > 0 for links in self.targets for loss in links.values())
@@ -107,7 +113,7 @@ def send(state: EventState, network: Network, node: int, row: Tensor, time: floa
     """Send the model ``row`` to all out-neighbours; what arrives of it replaces the node's older message."""
     for target, loss in network.targets[node].items():
         rng = generator(network.seed, "channel", node, target, int(state.activations[node]))
-        arrived = network.channel(-(-network.length // network.chunk), loss, rng)
+        arrived = network.channel(network.chunks, loss, rng)
         completeness = float(arrived.mean())
         state.receptions[target].append((node, completeness))
         sent, flags = row[: network.length], arrived
@@ -127,10 +133,10 @@ def aggregate(state: EventState, network: Network, rule: Rule, node: int, row: T
         generated_at=np.array([message.generated_at for message in entries.values()]),
         receptions=tuple(state.receptions[node]),
         out_neighbours=np.array(sorted(network.targets[node]), dtype=np.int64),
-        lossy=network.lossy(),
+        lossy=network.lossy,
         rng=generator(network.seed, "aggregation", node, int(state.activations[node])),
     )
-    arrived = np.array([message.arrived for message in entries.values()], dtype=bool)
+    arrived = np.array([message.arrived for message in entries.values()], dtype=bool).reshape(-1, network.chunks)
     sent = [message.sent for message in entries.values()]
     length = network.length
     merged = merge(row[:length], sent, arrived, rule(view, state.memory), network.chunk)
