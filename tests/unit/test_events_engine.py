@@ -1,0 +1,176 @@
+"""The event-driven engine: order of events, what is sent and aggregated, and lazy work beside the plain order."""
+
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from outagefl.datasets.arrays import ImageData
+from outagefl.engines import event_simulation, events
+from outagefl.engines.event_simulation import Network, activate, play, send, start
+from outagefl.errors import InputError
+from outagefl.inputs.partitions import Partition
+
+NODES = 4
+RING = np.array([[i, (i + 1) % NODES] for i in range(NODES)])
+SPEC: dict[str, Any] = {
+    "seed": 0,
+    "clients": NODES,
+    "horizon": 6.0,
+    "model": {"kind": "mlp", "hidden": [8]},
+    "init": "pytorch",
+    "training": {"steps": 2, "batch_size": 8, "learning_rate": 0.01, "order": "whole_epochs", "optimiser": "adam"},
+    "channel": {"kind": "bernoulli"},
+    "chunk": 16,
+    "fill_at": "aggregation",
+    "exchange": "all",
+    "evaluation": {"every": 2, "clock": "seconds"},
+    "rule": {"kind": "dflaa", "tau": 5, "beta": 0.05, "c_min": 0.1, "q_floor": 0.05, "update_on": "reception"},
+}
+
+
+@pytest.fixture
+def data() -> ImageData:
+    """Two classes that differ in brightness."""
+    rng = np.random.default_rng(0)
+    labels = [rng.integers(0, 2, size) for size in (80, 40)]
+    images = [(rng.integers(0, 120, (len(y), 4, 4, 1)) + 120 * y[:, None, None, None]).astype(np.uint8) for y in labels]
+    return ImageData(images[0], labels[0], images[1], labels[1], ("dark", "bright"), (0.45,), (0.25,), "")
+
+
+def run(data: ImageData, loss: float = 0.3, topology: Any = RING, **changes: Any) -> pd.DataFrame:
+    partition = Partition(tuple(np.arange(80).reshape(NODES, -1)), (np.arange(0),) * NODES)
+    speeds = np.array([0.5, 1.0, 2.0, 0.5])
+    return events.run(
+        {**SPEC, **changes}, data, partition, topology, np.full(len(topology), loss), speeds, lambda *_: None, "cpu"
+    )
+
+
+class Counting:
+    """Adds one to every number of a node's model, and counts what it was asked for."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[int]] = []
+
+    def train(self, rows: Any, nodes: Any, numbers: Any, done: Any, states: Any) -> None:
+        self.calls.append(nodes.tolist())
+        for row in rows:
+            row.add_(1)
+
+
+def network(loss: float = 0.0, fill_at: str = "aggregation", length: int = 4) -> Network:
+    def channel(chunks: int, loss: float, rng: Any) -> Any:
+        return np.arange(chunks) >= loss * chunks  # the first chunks are lost
+
+    targets = tuple({int(target): loss} for _, target in RING)
+    return Network(targets, channel, chunk=2, length=length, fill_at=fill_at, seed=0)
+
+
+def half(view: Any, memory: Any) -> Any:
+    return np.full(len(view.senders), 0.5)
+
+
+def nobody(_: int) -> bool:
+    return False
+
+
+def test_events_come_by_time_and_ties_by_number() -> None:
+    found = list(islice(event_simulation.events(np.array([1.0, 0.5, 0.1])), 16))
+    assert [node for _, node in found] == [0, 1, 2, *[2] * 4, 1, 2, *[2] * 4, 0, 1, 2]
+    assert found[-3:] == [(1.0, 0), (1.0, 1), (1.0, 2)]  # ten times a tenth is one: times are products, not sums
+
+
+def test_an_activation_works_sends_and_then_aggregates() -> None:
+    state = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {})
+    trainer: Any = Counting()
+    activate(state, network(), half, trainer, 0, 0.0, nobody)
+    assert state.models[0].tolist() == [1] * 4  # its inbox is empty
+    assert state.inboxes[1][0].sent.tolist() == [1] * 4
+    activate(state, network(), half, trainer, 1, 0.0, nobody)
+    assert state.inboxes[2][1].sent.tolist() == [1] * 4  # sent before it aggregated
+    state.models[0] += 8
+    activate(state, network(), half, trainer, 0, 1.0, nobody)
+    activate(state, network(), half, trainer, 1, 2.0, nobody)
+    assert state.models[1].tolist() == [0.5 * 2 + 0.5 * 10] * 4
+    assert state.inboxes[1][0].generated_at == 1.0
+    activate(state, network(), half, trainer, 1, 3.0, nobody)
+    assert state.models[1].tolist() == [0.5 * 7 + 0.5 * 10] * 4  # the message stays and counts again
+
+
+def test_missing_chunks_are_filled_from_the_receiver_then_or_when_they_come() -> None:
+    for fill_at, expected in (("aggregation", [8, 8, 4.5, 4.5]), ("reception", [7.5, 7.5, 4.5, 4.5])):
+        state = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {})
+        state.models[1] = 7
+        send(state, network(0.5, fill_at), 0, torch.ones(4), 0.0)
+        assert state.receptions[1] == [(0, 0.5)]
+        activate(state, network(0.5, fill_at), half, Counting(), 1, 0.0, nobody)  # type: ignore[arg-type]
+        assert state.models[1].tolist() == expected
+        assert state.receptions[1] == []
+
+
+def test_what_does_not_travel_stays_ones_own() -> None:
+    state = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {})
+    send(state, network(length=2), 0, torch.full((4,), 9.0), 0.0)
+    activate(state, network(length=2), half, Counting(), 1, 0.0, nobody)  # type: ignore[arg-type]
+    assert state.models[1].tolist() == [5, 5, 1, 1]
+
+
+def test_pending_work_is_done_together_and_none_of_it_in_vain() -> None:
+    state, trainer = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {}), Counting()
+    list(play(state, network(), half, trainer, np.array([1.0, 1.0, 2.0, 9.0]), 2.0))  # type: ignore[arg-type]
+    assert trainer.calls == [[0, 1, 2, 3], [0, 1, 2], [0, 1]]
+    assert state.activations.tolist() == [3, 3, 2, 1]
+    assert state.trained == {}
+
+
+@pytest.mark.parametrize("rule", ["dflaa", "swift_adaptive", "ad_psgd"])
+def test_lazy_work_gives_what_the_plain_order_gives(
+    data: ImageData, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    settings = {"rule": SPEC["rule"] if rule == "dflaa" else {"kind": rule}}
+    lazy = run(data, **settings)
+    work = event_simulation.work
+    monkeypatch.setattr(event_simulation, "work", lambda state, trainer, node, _: work(state, trainer, node, nobody))
+    pd.testing.assert_frame_equal(lazy, run(data, **settings), check_exact=True)
+
+
+def test_it_learns_and_tells_time_in_seconds(data: ImageData) -> None:
+    table = run(data)
+    wide = table[table["client"] == -1].pivot(index="time", columns="metric", values="value")
+    assert wide.index.tolist() == [2, 4, 6]
+    assert wide.loc[6, "accuracy"] > 0.8
+    assert set(wide) == {"accuracy", "loss", "age", "reception_rate", "consensus_distance"}
+    assert wide["reception_rate"].between(0.5, 0.9).all()
+    per_node = table[(table["metric"] == "accuracy") & (table["round"] == 3) & (table["client"] >= 0)]
+    assert per_node["value"].mean() == pytest.approx(wide.loc[6, "accuracy"])
+
+
+def test_the_released_clock_evaluates_after_events(data: ImageData) -> None:
+    found = run(data, evaluation={"every": 2, "clock": "events"}, horizon=7.0)
+    assert found["time"].unique().tolist() == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize("change", [{"loss": 0.0}, {"loss": 1.0}, {"topology": np.zeros((0, 2), dtype=np.int64)}])
+def test_edges_of_the_network(data: ImageData, change: dict[str, Any]) -> None:
+    table = run(data, **change)
+    assert np.isfinite(table["value"]).all()
+
+
+def test_inputs_must_fit(data: ImageData) -> None:
+    with pytest.raises(InputError, match="links and speeds"):
+        events.run(
+            SPEC,
+            data,
+            Partition((np.arange(80),) * NODES, (np.arange(0),) * NODES),
+            RING,
+            np.zeros(3),
+            np.ones(NODES),
+            partial(print),
+            "cpu",
+        )
+    with pytest.raises(InputError, match="expected two different clients"):
+        run(data, topology=np.array([[0, 0]]))
