@@ -307,6 +307,12 @@ def test_everything_about_a_trace_is_in_the_address_of_what_follows_it(tmp_path,
     assert not base & availability(local={"flash_matrix": str(tmp_path / "matrix.npy")})
 
 
+def test_every_trace_is_followed_from_its_first_slot_on_but_flash_from_its_second_midnight():
+    named = load(main_config(), CONFIG)["study_settings"]["sfg"]["named"]["availability"]
+    starts = {each["trace"]: each["start_slot"] for each in named.values() if each["kind"] == "trace"}
+    assert starts == {"custom": 0, "fedscale": 0, "extrasensory": 0, "flash_matrix": 48, "flash_events": 48}
+
+
 def test_a_level_given_in_full_has_a_readable_label():
     plan = plan_with(with_availability(trace={"kind": "fedscale", "slot_minutes": 30}))
     [label] = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
@@ -321,6 +327,10 @@ def test_a_level_given_in_full_has_a_readable_label():
         ({"offline": True, "local": {"flash_matrix": __file__}}, "smartphone_flash", []),
         ({"local": {"flash_matrix": __file__}}, "smartphone_flash", []),
         ({"local": {"cifar10": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
+        ({"local": {"custom": __file__}}, "smartphone_flash", []),  # says nothing of the network: it has no download
+        ({"local": {"custom": __file__, "extrasensory": __file__}}, "smartphone_flash", []),
+        ({"local": {"custom": __file__, "svhn": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
+        ({"offline": True, "local": {"custom": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
     ],
 )
 def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_which(
