@@ -538,6 +538,11 @@ def test_devices_without_a_name_among_numbers_are_refused(tmp_path):
         custom.read(path, **HOURS)
 
 
+def test_a_table_that_begins_like_an_archive_is_a_table(tmp_path):
+    path = write_text(tmp_path / "mine.csv", "PK,device,start,end\n1,a,0,3600\n")
+    assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
+
+
 def test_columns_beyond_those_needed_and_a_byte_order_mark_do_no_harm(tmp_path):
     path = write_text(tmp_path / "mine.csv", "\ufeffnote,end,device,start\nx,3600,a,0\n\n")
     assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
