@@ -1,17 +1,14 @@
 """Mistakes in the configuration are told in one line that names the place, the value and what was expected."""
 
-import re
 import shutil
 from copy import deepcopy
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 import yaml
 
 from outagefl.config import load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
-from outagefl.inputs import traces
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
 from outagefl.runs.plan import make_plan, to_describe
@@ -371,15 +368,3 @@ def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
     scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
     with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
         load(main_config(scale="laptop"), tmp_path / "config")
-
-
-def test_the_readmes_trace_of_ones_own_can_be_planned_and_read(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    section = (CONFIG.parent / "README.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
-    table, settings = (dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", section, re.MULTILINE))
-    (tmp_path / "my_trace.csv").write_text(table)
-    changes = yaml.safe_load(settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv")))
-    plan = plan_with(changes["overrides"]["sfg"], local=changes["local"])
-    [made] = [made for made in plan.inputs.values() if made.what == "trace"]
-    traces.create(made.spec, plan.sources["custom"].paths[0], tmp_path / "t.npz")
-    assert traces.load(tmp_path / "t.npz").state.shape == (288, 2)
