@@ -13,7 +13,8 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(LOCAL)}') $(if $(DESCRIBE),'describe=[$(DESCRIBE)]') $(CONFIG)
+quoted = $(subst ','\'',$(1)) # for the shell, within single quotes
+SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(call quoted,$(LOCAL))}') $(if $(DESCRIBE),'describe=[$(call quoted,$(DESCRIBE))]') $(CONFIG)
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(ARGS) $(SETTINGS)
 SOURCES := workflow/outagefl workflow/scripts tests benchmarks
 

@@ -22,9 +22,11 @@ def write_runs(
     *,
     settings: Sequence[Mapping[str, str]] = ({"availability": "markov"},),
     seeds: int = 3,
-    outages: bool = True,
+    online: float = 0.5,
 ) -> Path:
     """Write runs whose final accuracy is 0.5 + the method's gain + a part common to all methods of a seed.
+
+    ``online`` is the chance of a client to be online in a round.
 
     Returns the path of their index.
     """
@@ -38,7 +40,7 @@ def write_runs(
                 draws = np.random.default_rng([place, seed])
                 final = 0.5 + gain + draws.normal(0, 0.02)
                 final += np.random.default_rng([place, seed, len(method), *method.encode()]).normal(0, 0.002)
-                metrics(final, draws.random((ROUNDS, CLIENTS)) < (0.5 if outages else 2)).to_parquet(file, index=False)
+                metrics(final, draws.random((ROUNDS, CLIENTS)) < online).to_parquet(file, index=False)
                 row = {"study": "sfg", "experiment": "outages", **factors, "method": method, "seed": seed}
                 rows.append({**row, "run": name, "checksum": checksum(file)})
     index = root / "runs.csv"

@@ -1,17 +1,14 @@
 """Mistakes in the configuration are told in one line that names the place, the value and what was expected."""
 
-import re
 import shutil
 from copy import deepcopy
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 import yaml
 
 from outagefl.config import load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
-from outagefl.inputs import traces
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
 from outagefl.runs.plan import make_plan, to_describe
@@ -310,6 +307,12 @@ def test_everything_about_a_trace_is_in_the_address_of_what_follows_it(tmp_path,
     assert not base & availability(local={"flash_matrix": str(tmp_path / "matrix.npy")})
 
 
+def test_every_trace_is_followed_from_its_first_slot_on_but_flash_from_its_second_midnight():
+    named = load(main_config(), CONFIG)["study_settings"]["sfg"]["named"]["availability"]
+    starts = {each["trace"]: each["start_slot"] for each in named.values() if each["kind"] == "trace"}
+    assert starts == {"custom": 0, "fedscale": 0, "extrasensory": 0, "flash_matrix": 48, "flash_events": 48}
+
+
 def test_a_level_given_in_full_has_a_readable_label():
     plan = plan_with(with_availability(trace={"kind": "fedscale", "slot_minutes": 30}))
     [label] = {member.factors["availability"] for _, member in plan.experiments["sfg/outages"].members}
@@ -324,6 +327,10 @@ def test_a_level_given_in_full_has_a_readable_label():
         ({"offline": True, "local": {"flash_matrix": __file__}}, "smartphone_flash", []),
         ({"local": {"flash_matrix": __file__}}, "smartphone_flash", []),
         ({"local": {"cifar10": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
+        ({"local": {"custom": __file__}}, "smartphone_flash", []),  # says nothing of the network: it has no download
+        ({"local": {"custom": __file__, "extrasensory": __file__}}, "smartphone_flash", []),
+        ({"local": {"custom": __file__, "svhn": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
+        ({"offline": True, "local": {"custom": __file__}}, "smartphone_synthetic", ["flash_matrix"]),
     ],
 )
 def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_which(
@@ -364,15 +371,3 @@ def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
     scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
     with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
         load(main_config(scale="laptop"), tmp_path / "config")
-
-
-def test_the_readmes_trace_of_ones_own_can_be_planned_and_read(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    section = (CONFIG.parent / "README.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
-    table, settings = (dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", section, re.MULTILINE))
-    (tmp_path / "my_trace.csv").write_text(table)
-    changes = yaml.safe_load(settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv")))
-    plan = plan_with(changes["overrides"]["sfg"], local=changes["local"])
-    [made] = [made for made in plan.inputs.values() if made.what == "trace"]
-    traces.create(made.spec, plan.sources["custom"].paths[0], tmp_path / "t.npz")
-    assert traces.load(tmp_path / "t.npz").state.shape == (288, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from outagefl.analysis import style
 from outagefl.components import signatures
 from outagefl.datasets.arrays import ImageData
 from outagefl.describe import datasets, partitions, probabilities, trace_statistics, traces
-from outagefl.describe.notes import told
+from outagefl.describe.notes import title, told
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
 from outagefl.inputs.traces import OFFLINE, ONLINE, UNKNOWN, Trace
@@ -161,6 +162,16 @@ def test_components_are_told_with_their_options():
     assert told({"kind": "ring"}) == "ring"
 
 
+@pytest.mark.parametrize("name", ["custom", "flash_events", "cifar10"])
+def test_a_source_from_a_local_path_does_not_go_by_the_catalogs_title(tmp_path, name):
+    catalog = Path(__file__).parents[2] / "config" / "sources.yaml"
+    (tmp_path / "mine.bin").touch()
+    for path, said in ((tmp_path / "mine.bin", "local file mine.bin"), (tmp_path, f"local folder {tmp_path.name}")):
+        assert title(sources(catalog, {name: str(path)})[name]) == f"{name}, {said}"
+    source = sources(catalog, {})[name]
+    assert title(source) == source.entry["title"]
+
+
 # --- Probabilities ---
 
 
@@ -302,6 +313,22 @@ def test_the_table_has_every_statistic_and_what_was_counted():
     assert recorded["hourly share", "00:00"] > recorded["hourly share", "12:00"]
     assert recorded["read: malformed lines", ""] == 7
     assert table.set_index(["statistic", "at"])["synthetic smartphones"].isna().sum() == 1  # nothing was read
+
+
+@pytest.mark.parametrize("slot_minutes", [1, 10, 30, 60, 1440])
+@pytest.mark.parametrize("slots", [2, 7, 96])
+def test_run_lengths_are_labelled_in_one_way(slots, slot_minutes):
+    figure = drawn(traces.draw({"recorded": phones(slots, 9, slot_minutes)}))
+    panels = [axes for axes in figure.axes if axes.get_xscale() == "log"]
+    assert len(panels) == 2
+    for axes in panels:
+        hours, shares = (
+            [label.get_text() for label in axis.get_ticklabels(which="both") if label.get_text()]
+            for axis in (axes.xaxis, axes.yaxis)
+        )
+        assert hours
+        assert all(re.fullmatch(r"[0-9.]+", hour) for hour in hours)
+        assert all(share.endswith(" %") for share in shares)
 
 
 def test_a_figure_shows_hours_devices_runs_and_a_raster_of_both():

@@ -141,7 +141,7 @@ def test_self_weight_is_that_of_returns_by_length_of_outage(tmp_path):
 
 
 def test_lengths_with_few_returns_make_no_point(tmp_path):
-    index = read_index(write_runs(tmp_path / "always", TWO, outages=False))
+    index = read_index(write_runs(tmp_path / "always", TWO, online=1))
     axes = self_weight.draw(index, tmp_path / "always").axes[0]
     assert [text.get_text() for text in axes.texts] == ["too few returns"]
     index = read_index(write_runs(tmp_path / "markov", TWO))
@@ -150,6 +150,26 @@ def test_lengths_with_few_returns_make_no_point(tmp_path):
     axes = self_weight.draw(index, tmp_path / "markov").axes[0]
     assert list(np.rint(axes.lines[0].get_xdata())) == list(enough[enough].index)
     assert not axes.texts
+
+
+@pytest.mark.parametrize("name", DRAW)
+def test_where_nobody_is_ever_online_the_figure_is_drawn_and_says_so(tmp_path, name):
+    index = read_index(write_runs(tmp_path, TWO, online=0))
+    [axes] = DRAW[name](index, tmp_path).axes
+    assert [text.get_text() for text in axes.texts] == ["nobody online"] * (name == "self_weight")
+
+
+def test_nobody_online_is_told_of_its_own_setting(tmp_path):
+    markov, never = ({"availability": name} for name in ("markov", "never"))
+    parts = [
+        pd.read_csv(write_runs(tmp_path / place, TWO, settings=[one], online=share)).assign(
+            run=lambda runs, place=place: place + "/" + runs["run"]
+        )
+        for place, one, share in (("a", markov, 0.5), ("b", never, 0))
+    ]
+    some, none = self_weight.draw(pd.concat(parts, ignore_index=True), tmp_path).axes
+    assert not some.texts
+    assert [text.get_text() for text in none.texts] == ["nobody online"]
 
 
 def test_only_drawn_methods_are_in_the_legend(tmp_path):

@@ -139,19 +139,30 @@ def test_what_cannot_be_used_is_counted_not_dropped_in_silence(tmp_path):
         "2020-01-29 12:00:00 wifi",  # no tab
         "2020-01-29 12:00:00 \t",
         "2020-01-29 12:00:00 \twifi\twifi",
+        "2020-01-29T12:00:00 \twifi",
+        "at 2020-01-29 12:00:00 \twifi",
         "\x00\x00",
     ]
     text = messages((0, "Unknown"), (1, "unknown"), (2, "ethernet"), (3, "phone_off"), (4, "5G"), (5, "98.5%"))
     path = write_events(tmp_path / "t.json", a=text + "\n" + "\n".join(odd), b="")
     trace = read_events(path)
     assert trace.counts == {
-        "lines": 12,
-        "malformed lines": 6,
+        "lines": 14,
+        "malformed lines": 8,
         "lines out of order": 0,
         "unknown network states": 2,
         "unrecognised states": 2,
     }
     assert (trace.state[:, 1] == UNKNOWN).all()
+
+
+def test_blanks_around_time_and_state_do_no_harm(tmp_path):
+    events = messages((0, "screen_off"), (0, "battery_charged_on"), (0, "wifi"), (300, "9.0%"))
+    odd = events.replace(" \t", "\t \t").replace("2020", "\t 2020").replace("\n", " \r\n")
+    path = write_events(tmp_path / "t.json", plain=events, odd=odd)
+    trace = read_events(path)
+    assert np.array_equal(trace.state[:, 0], trace.state[:, 1])
+    assert trace.counts["malformed lines"] == 0
 
 
 def test_a_clock_that_goes_back_a_little_is_put_right_and_a_lot_is_refused(tmp_path):
@@ -262,6 +273,12 @@ def test_fedscale_agrees_with_its_definition(tmp_path_factory, drawn):
         assert state[slot, column] == inside
 
 
+def test_intervals_of_fedscale_that_never_hold_are_counted(tmp_path):
+    clients = {1: client([0, 50, 7200, 9000], [10, 40, 7300, 8000], 7200), 2: client([86_399], [90_000])}
+    trace = fedscale.read(write_pickle(tmp_path / "trace", clients), slot_minutes=30)
+    assert trace.counts == {"intervals that end before they begin": 2, "intervals that begin after finish_time": 1}
+
+
 class Attack:
     def __init__(self, call, *arguments):
         self.call = call, arguments
@@ -357,7 +374,7 @@ def test_phones_start_at_their_own_midnight_and_are_unknown_in_gaps(tmp_path, pa
     assert runs_of(trace.state[:, 0]) == [(UNKNOWN, 1), (ONLINE, 3), (UNKNOWN, 2), (OFFLINE, 2), (UNKNOWN, 4)]
     assert runs_of(trace.state[:, 1]) == [(OFFLINE, 2), (ONLINE, 3), (UNKNOWN, 7)]
     assert trace.start == "00:00"
-    assert trace.counts == {"records": 236, "records after the last slot": 0, "records with an unknown state": 0}
+    assert trace.counts == dict.fromkeys(extrasensory.COUNTED, 0) | {"records": 236}
 
 
 @pytest.mark.parametrize(
@@ -378,6 +395,13 @@ def test_a_missing_flag_is_unknown_unless_the_other_settles_it(tmp_path, record,
     trace = extrasensory.read(path, **PACIFIC)
     assert trace.state[:2, 0].tolist() == [state, state]
     assert trace.counts["records with an unknown state"] == (40 if state == UNKNOWN else 0)
+
+
+def test_of_records_at_one_time_the_last_holds_and_those_that_differ_are_counted(tmp_path):
+    text = minutes("a", 0, 1) + minutes("a", 0, 1) + minutes("a", 0, 1, wifi=0) + minutes("b", 0, 1)
+    trace = extrasensory.read(write_text(tmp_path / "phones.csv", HEADER + text), **PACIFIC)
+    assert trace.state[0].tolist() == [OFFLINE, ONLINE]
+    assert trace.counts["records with another state than one at the same time"] == 1
 
 
 def test_what_is_recorded_after_the_last_slot_is_counted(tmp_path):
@@ -512,6 +536,11 @@ def test_devices_without_a_name_among_numbers_are_refused(tmp_path):
     path = write_intervals(tmp_path / "mine", [(1.0, 0, 3600), (float("nan"), 0, 3600)], as_npz=True)
     with pytest.raises(DataError, match=r"mine\.npz: entry 1: device: the name is missing"):
         custom.read(path, **HOURS)
+
+
+def test_a_table_that_begins_like_an_archive_is_a_table(tmp_path):
+    path = write_text(tmp_path / "mine.csv", "PK,device,start,end\n1,a,0,3600\n")
+    assert custom.read(path, **HOURS).state[:, 0].tolist() == [1] + [0] * 11
 
 
 def test_columns_beyond_those_needed_and_a_byte_order_mark_do_no_harm(tmp_path):

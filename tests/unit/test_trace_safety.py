@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
+import sys
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -138,6 +141,62 @@ def test_arrays_that_unpack_to_far_more_than_their_size_are_refused(tmp_path):
     zeros = np.zeros(1 << 20)
     np.savez_compressed(tmp_path / "t.npz", device=zeros, start=zeros, end=zeros)
     refused("custom", tmp_path / "t.npz", "unpacks to more than 16777216 bytes, too many for its size")
+
+
+def archived(path: Path, **members: bytes) -> Path:
+    """An ``.npz`` file that is sound but for what its members hold."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+    return path
+
+
+def array_file(values: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, values)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("code", [sys.maxunicode + 1, 0xFFFFFFFF])
+def test_names_of_numbers_that_are_no_characters_are_refused(tmp_path, order, code):
+    names = np.array([[65, 66], [67, code]], f"{order}u4").view(f"{order}U2").ravel()
+    np.savez(tmp_path / "t.npz", device=names, start=[0, 0], end=[1, 1])
+    refused("custom", tmp_path / "t.npz", f"device: {code:#x} is not a character; expected at most 0x10ffff")
+
+
+@pytest.mark.parametrize("devices", [["a", "b"], [1, 2], [1.5, 2.5]], ids=["text", "whole", "float"])
+def test_damage_in_an_array_is_refused_or_read_whatever_it_is(tmp_path, devices):
+    """Bytes of the arrays' files are changed, in a sound archive; what cannot be used is a DataError, never another."""
+    rng = np.random.default_rng(7)
+    whole = {"device": array_file(devices), "start": array_file([0.0, 5.0]), "end": array_file([9.0, 9.0])}
+    messages = set()
+    for _ in range(150):
+        name = str(rng.choice(list(whole)))
+        changed = bytearray(whole[name])
+        for place in rng.integers(len(changed), size=rng.integers(1, 4)):
+            changed[place] = rng.integers(256)
+        source = archived(tmp_path / "t.npz", **whole | {name: bytes(changed)})
+        try:
+            assert READERS["custom"](source).state.shape[0] == 12
+        except DataError as error:
+            messages.add(str(error))
+    assert len(messages) > 10
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+BLANKS = {"tabs": "\t", "blanks": " ", "both": " \t", "breaks": "\r\x0b\x0c", "wide": "\u2003"}
+
+
+@pytest.mark.parametrize("line", ["2020-01-29 00:00:00{}a b", "{}a b", "2020-01-29{}00:00:00\twifi", "{}"])
+@pytest.mark.parametrize("blank", BLANKS.values(), ids=BLANKS)
+def test_a_line_takes_no_longer_than_it_is_long(tmp_path, line, blank):
+    text = line.format(blank * (400_000 // len(blank)))
+    source = written(tmp_path / "t.json", json.dumps({"1": {"messages": text}}).encode())
+    began = time.perf_counter()
+    assert READERS["flash_events"](source).counts["malformed lines"] == (1 if text.strip() else 0)
+    assert time.perf_counter() - began < 1  # a search that goes back and forth took minutes
 
 
 # --- pickles ---------------------------------------------------------------------------------------------------------

@@ -184,7 +184,7 @@ def test_the_share_online_is_told_of_known_and_of_all_slots(prepared, caplog):
 def test_a_device_of_which_nothing_is_known_can_be_followed(tmp_path, caplog):
     traces.save(tmp_path / "t.npz", Trace(np.full((3, 1), UNKNOWN, np.int8), 30, None, {}))
     with caplog.at_level(logging.INFO):
-        assert not online(tmp_path / "t.npz", clients=1).any()
+        assert online(tmp_path / "t.npz", clients=1, unknown="online").all()
     assert "1.0000 of the followed slots are unknown" in caplog.text
 
 
@@ -242,6 +242,42 @@ def test_a_trace_in_which_nobody_takes_part_leaves_no_device(tmp_path):
     traces.save(tmp_path / "t.npz", Trace(np.zeros((3, 2), np.int8), 30, None, {}))
     with pytest.raises(InputError, match=r"0 of 2 devices are left for 5 clients .* expected at least 1"):
         online(tmp_path / "t.npz", replacement="always", drop_never_online=True)
+
+
+@pytest.mark.parametrize("unknown", ["offline", "drop_device"])
+@pytest.mark.parametrize(
+    ("busy", "told"),
+    [([], "in no slot"), ([0, 1], "in 2 of 8 slots, from 0 to 1"), ([0, 6], "in 2 of 8 slots, from 0 to 6")],
+)
+def test_a_part_of_a_trace_in_which_no_device_is_online_is_refused(tmp_path, busy, told, unknown):
+    state = np.zeros((8, 3), np.int8)
+    state[busy, 1] = ONLINE
+    state[3, 2] = UNKNOWN
+    traces.save(tmp_path / "t.npz", Trace(state, 30, None, {}))
+    options = {"clients": 9, "unknown": unknown, "start_slot": 2, "replacement": "when_needed"}
+    with pytest.raises(InputError) as caught:
+        online(tmp_path / "t.npz", rounds=4, **options)
+    devices = 3 if unknown == "offline" else 2
+    assert str(caught.value) == (
+        "availability.start_slot: 2: in the 4 slots followed from there on, one a round, none of "
+        f"{devices} devices is ever online (unknown: {unknown}); in the whole trace one is {told}"
+    )
+    assert online(tmp_path / "t.npz", rounds=4, **options | {"unknown": "online"}).any()
+    if busy:
+        assert online(tmp_path / "t.npz", rounds=8, **options).any()
+
+
+def test_clients_that_are_offline_by_chance_are_followed_and_it_is_told(tmp_path, caplog):
+    state = np.zeros((4, 50), np.int8)
+    state[:, 0] = ONLINE
+    traces.save(tmp_path / "t.npz", Trace(state, 30, None, {}))
+    settings = {"kind": "trace", "trace": {"kind": "flash_matrix"}, "replacement": "never", **PLAIN}
+    for clients, told in ((1, True), (50, False)):
+        caplog.clear()
+        spec = {"availability": settings, "rounds": 4, "clients": clients, "seed": 0}
+        availabilities.create(spec, tmp_path / "t.npz", tmp_path / "a.npy")
+        assert ("nobody is online in any of the 4 rounds" in caplog.text) is told
+        assert availabilities.load(tmp_path / "a.npy").any() is not told
 
 
 def test_a_matrix_is_made_from_its_spec_and_its_trace(prepared, tmp_path):

@@ -37,21 +37,51 @@ TINY = {
                     "methods": ["dfedavg", "sfg", "sfg_cut", "always_on"],
                 },
             },
-        }
+        },
+        "fedswe": {
+            "setting": {
+                "task": "digits",
+                "clients": 6,
+                "rounds": 8,
+                "training": {"steps": 2, "batch_size": 8},
+                "evaluation": {"every": 2, "last": 0, "train_images": 50},
+            },
+            "presets": {
+                "task": {
+                    "digits": {
+                        "dataset": "digits",
+                        "model": {"kind": "cnn", "channels": [4, 4], "hidden": [8]},
+                        "training.augmentation": "none",
+                    }
+                }
+            },
+            "seeds": 2,
+            "theory": None,
+            "experiments": {
+                "dynamics": {"factors": {"task": ["digits"], "availability": ["sine"]}},
+                "interpolation": {
+                    "setting": {"evaluation": {"every": 2}},
+                    "factors": {"task": ["digits"], "availability": ["periodic"], "rule.k": [0, 6]},
+                },
+                **dict.fromkeys(("nonstationarity", "heterogeneity", "bias", "periodic", "protocols", "tuning")),
+            },
+        },
     },
 }
 
 
 class Project:
-    """A copy of the workflow; ``root`` is its folder."""
+    """A copy of the workflow with some of its studies; ``root`` is its folder."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, studies: tuple[str, ...] = ("sfg",)) -> None:
         self.root = root
         root.mkdir(parents=True)
         for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
             source = REPOSITORY / name
             ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(source, root / name)
+        main = root / "config" / "config.yaml"
+        main.write_text(yaml.safe_dump({**yaml.safe_load(main.read_text()), "studies": list(studies)}))
         self.tiny = root / "config" / "scales" / "tiny.yaml"
         self.tiny.write_text(yaml.safe_dump(TINY))
 

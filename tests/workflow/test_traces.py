@@ -1,11 +1,14 @@
 """A trace of one's own, from a local file to a finished comparison; one that is broken; one that is out of reach."""
 
 import json
+import re
+from textwrap import dedent
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.workflow.conftest import REPOSITORY
 from tests.workflow.test_bad_input import litter
 from tests.workflow.test_reproduction import outagefl
 
@@ -63,6 +66,31 @@ def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     write_trace(tmp_path / "mine.csv", ~ONLINE)  # other content in the same place
     planned = own.planned(config=local)
     assert (planned["input"], planned["train"]) == (2, 1)
+
+
+def test_what_the_readme_says_of_a_trace_of_ones_own_leads_from_the_table_to_the_report(project, tmp_path):
+    section = (REPOSITORY / "README.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
+    table, settings = (dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", section, re.MULTILINE))
+    (tmp_path / "my_trace.csv").write_text(table)
+    settings = settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv"))
+    config = project.root / "config" / "config.yaml"
+    config.write_text(re.sub(r"^(local|overrides): .*\n", "", config.read_text(), flags=re.MULTILINE) + settings)
+    project.change(lambda study: study["experiments"]["outages"].update(methods=["dfedavg", "sfg"]))
+    project.change(lambda study: study["setting"].update(clients=8, rounds=9))
+    project.change(lambda study: study.update(seeds=1))
+    only = "studies=[sfg]"
+    project.finish("--cores", "2", config=only)
+    project.finish("--report", "report.html", config=only)
+    assert "custom" in (project.root / "report.html").read_text()
+    folder = project.root / "results" / "tiny" / "sfg" / "outages"
+    assert {path.stem for path in (folder / "figures").glob("*.png")} >= {"self_weight", "effective_lag"}
+    index = pd.read_csv(folder / "runs.csv")
+    assert set(index["availability"]) == {"markov", "custom"}
+    phones = {(1.0,) * 9, (0.0,) * 6 + (1.0,) * 3}  # slots of ten minutes: the first four hours, the second hour
+    for run in index.loc[index["availability"] == "custom", "run"]:
+        metrics = pd.read_parquet(project.root / "results" / run / "metrics.parquet")
+        online = metrics[(metrics.metric == "online") & (metrics.client >= 0)]
+        assert set(online.groupby("client")["value"].agg(tuple)) == phones
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ The order of precedence, weakest first: ``config/studies/<study>.yaml``, ``confi
 holds ``without`` a source that is out of reach, the key ``overrides`` of ``config/config.yaml`` (or of Snakemake's
 ``--config`` and ``--configfile``). Mappings are merged key by key; lists and components (mappings with a ``kind``) are
 replaced whole; ``null`` removes a key. A source is out of reach when it has no ``local`` path while ``offline`` is true
-or another source has one, as on a machine without internet: what is run depends on the configuration alone, not on the
-state of the network.
+or another source, of those that have a download, has one, as on a machine without internet: what is run depends on the
+configuration alone, not on the state of the network.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         if source not in catalog:
             raise ConfigError(f"{scale_file}: without: {unknown('source', source, catalog)}")
     local = config.get("local", {})
-    within_reach = local if local or config.get("offline", False) else catalog
+    replaced = [source for source in local if "local_only" not in catalog.get(source, {})]
+    within_reach = local if replaced or config.get("offline", False) else catalog
     valid = [path.stem for path in (folder / "studies").glob("*.yaml")]
     for place, overlays in _overlays(config, scale, scale_file, substitutes):
         for name in overlays:

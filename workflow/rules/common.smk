@@ -13,6 +13,7 @@ os.environ.update(
 
 from outagefl import config as configuration
 from outagefl.components import module_name
+from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
 from outagefl.runs import jobs
@@ -46,7 +47,7 @@ SCALE = SETTINGS["scale"]
 if workflow.is_main_process:
     for source in SETTINGS["without"]:
         print(
-            f"outagefl: note: {source} has no local path, and offline is true or other sources have one; "
+            f"outagefl: note: {source} has no local path, and offline is true or other downloads have one; "
             f"what takes its place is in config/scales/{SCALE}.yaml, `without`",
             file=sys.stderr,
         )
@@ -73,9 +74,12 @@ def made_from(what, name):
 
 
 def source_of(path):
-    """The catalog's entry for the source behind a data set, a trace or a partition of a data set."""
+    """The catalog's entry for the source behind a data set, a trace or a partition of one, with the title it has here."""
     made = PLAN.inputs[path]
-    return SOURCES[made.source].entry if made.source else source_of(made.needs[0])
+    if not made.source:
+        return source_of(made.needs[0])
+    source = SOURCES[made.source]
+    return {**source.entry, "title": title(source)}
 
 
 def everything_behind(path):

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from outagefl.sources.catalog import Source
+
+
+def title(source: Source) -> str:
+    """The catalog's title of a source; of one from a local path, which may hold anything, its name and the path's."""
+    if not source.local:
+        return str(source.entry["title"])
+    return f"{source.name}, local {'folder' if source.local.is_dir() else 'file'} {source.local.name}"
+
 
 def told(settings: Mapping[str, Any]) -> str:
     """A component by its kind and options, such as ``dirichlet (alpha 0.3, test_images 50)``."""

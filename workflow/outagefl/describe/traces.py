@@ -11,7 +11,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import Formatter, FuncFormatter, LogFormatter, StrMethodFormatter
 
 from outagefl.analysis import style
 from outagefl.describe import trace_statistics as known
@@ -28,6 +28,7 @@ LOOK: dict[str, dict[str, Any]] = {
     SYNTHETIC: {"color": "#d55e00", "linestyle": "--"},
 }
 UNKNOWN_COLOUR, OFFLINE_COLOUR, ONLINE_COLOUR = "#c8c8c8", "#f4f4f4", "#0173b2"
+HOURS = StrMethodFormatter("{x:g}")
 PERCENT = FuncFormatter(lambda share, _: f"{100 * share:.3g} %")
 LABELS = {
     "device mean": [f"p{100 * q:.0f}" for q in known.DEVICE_QUANTILES],
@@ -76,6 +77,9 @@ def draw(traces: dict[str, Trace]) -> Figure:
         panels = figure.subplot_mosaic(mosaic, height_ratios=[1, 1, 1.5])
         for name in runs:
             panels[name].set(xscale="log", yscale="log")
+            for axis, plain in ((panels[name].xaxis, HOURS), (panels[name].yaxis, PERCENT)):
+                axis.set_major_formatter(plain)
+                axis.set_minor_formatter(_BetweenPowers(plain))
         for name, trace in traces.items():
             if (share := hourly[name]) is not None:
                 panels["hours"].plot(share, marker=".", **LOOK[name])
@@ -90,7 +94,6 @@ def draw(traces: dict[str, Trace]) -> Figure:
         panels["devices"].xaxis.set_major_formatter(PERCENT)
         for name in runs:
             _finish(panels[name], f"{name.capitalize()} at a stretch", "hours", "share of runs at least as long")
-            panels[name].xaxis.set_major_formatter("{x:g}")
         lines = [Line2D([], [], linewidth=2, label=name, **LOOK[name]) for name in traces]
         colours = {"online": ONLINE_COLOUR, "offline": OFFLINE_COLOUR, "unknown": UNKNOWN_COLOUR}
         patches = [Patch(facecolor=colour, edgecolor="#999999", label=name) for name, colour in colours.items()]
@@ -98,10 +101,21 @@ def draw(traces: dict[str, Trace]) -> Figure:
     return figure
 
 
+class _BetweenPowers(LogFormatter):
+    """Labels between the powers of ten, where there are so few powers that Matplotlib would label more, but plain."""
+
+    def __init__(self, plain: Formatter) -> None:
+        super().__init__()
+        self.plain = plain
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return self.plain(x, pos) if super().__call__(x, pos) else ""
+
+
 def _finish(axes: Axes, title: str, xlabel: str, ylabel: str) -> None:
     axes.set(title=title, xlabel=xlabel, ylabel=ylabel)
-    axes.yaxis.set_major_formatter(PERCENT)
     if axes.get_yscale() == "linear":
+        axes.yaxis.set_major_formatter(PERCENT)
         axes.set_ylim(bottom=0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from outagefl.files import replacing
 from outagefl.inputs.storage import UNREADABLE
 from outagefl.randomness import generator
 
+log = logging.getLogger(__name__)
+
 MADE_FROM = ("trace", "probability")
 
 
@@ -26,7 +29,10 @@ def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
     matrix, options = components.load("availability", spec["availability"])
     if needs:
         options |= {name: needs for name in MADE_FROM if name in options}
-    save(target, matrix(spec["rounds"], spec["clients"], generator(spec["seed"], "availability"), **options))
+    drawn = matrix(spec["rounds"], spec["clients"], generator(spec["seed"], "availability"), **options)
+    if not drawn.any():
+        log.warning("nobody is online in any of the %d rounds", spec["rounds"])
+    save(target, drawn)
 
 
 def save(path: Path | str, matrix: NDArray[np.bool_]) -> None:

@@ -8,10 +8,12 @@ need not be online at all.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from outagefl.errors import DataError
 from outagefl.inputs.traces import Trace
@@ -20,6 +22,7 @@ from outagefl.traces import slots, tables
 from outagefl.traces.slots import DAY
 
 COLUMNS = ("device", "start", "end")
+ZIP = b"PK\x03\x04"  # what an .npz file begins with
 
 
 def read(source: Path, *, slot_minutes: float, days: float) -> Trace:
@@ -44,7 +47,7 @@ def read(source: Path, *, slot_minutes: float, days: float) -> Trace:
 
 def _intervals(source: Path, days: float) -> Iterator[tuple[str, str, float, float]]:
     """Where each row stands, and its device, start and end, checked."""
-    rows = _archived if plain.read(source, 2) == b"PK" else _tabled
+    rows = _archived if plain.read(source, len(ZIP)) == ZIP else _tabled
     for where, device, start, end in rows(source):
         if not 0 <= start <= end <= days * DAY:
             expected = f"0 <= start <= end <= {days * DAY:g} (trace.days: {days:g})"
@@ -67,5 +70,14 @@ def _archived(source: Path) -> Iterator[tuple[str, str, float, float]]:
             f"{source}: expected three one-dimensional arrays of one length, device of text or numbers, start and end "
             "of numbers"
         )
+    if device.dtype.kind == "U":
+        _require_characters(device, f"{source}: device")
     for entry, values in enumerate(zip(device, start, end, strict=True)):
         yield f"{source}: entry {entry}", str(values[0]), float(values[1]), float(values[2])
+
+
+def _require_characters(names: NDArray[np.str_], where: str) -> None:
+    """Refuse text of numbers that are no characters, which NumPy stores and Python cannot hold."""
+    codes = np.frombuffer(names.tobytes(), names.dtype.str[0] + "u4")
+    if (codes > sys.maxunicode).any():
+        raise DataError(f"{where}: {codes.max():#x} is not a character; expected at most {sys.maxunicode:#x}")

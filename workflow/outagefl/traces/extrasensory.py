@@ -22,6 +22,12 @@ from outagefl.traces import slots, tables
 from outagefl.traces.slots import DAY
 
 COLUMNS = ("user", "timestamp", "charging", "wifi")
+COUNTED = (
+    "records",
+    "records after the last slot",
+    "records with an unknown state",
+    "records with another state than one at the same time",
+)
 FLAGS = {"1": ONLINE, "1.0": ONLINE, "0": OFFLINE, "0.0": OFFLINE, "": UNKNOWN, "nan": UNKNOWN}  # in lower case
 
 
@@ -29,6 +35,7 @@ def read(source: Path, *, slot_minutes: float, days: float, longest_gap_minutes:
     """Read the records in ``source`` into slots from each phone's first midnight on, for so many ``days``.
 
     A record holds until the phone's next one, but for less than ``longest_gap_minutes``; then the state is unknown.
+    Of records at the same time the last one in the file holds; those that differ from the one before are counted.
     ``time_zone``: where the phones were, e.g. America/Los_Angeles; its offset at a phone's first record holds for all
     of them. Raises DataError naming file and line of a value that cannot be used, or of time going backwards.
     """
@@ -37,7 +44,7 @@ def read(source: Path, *, slot_minutes: float, days: float, longest_gap_minutes:
     at = slots.starts(slot_minutes, days)
     phones = tables.by_device(_records(source))
     state = slots.blank(at, len(phones))
-    counts = {"records": 0, "records after the last slot": 0, "records with an unknown state": 0}
+    counts = dict.fromkeys(COUNTED, 0)
     for column, (phone, records) in enumerate(phones.items()):
         times, states = records.T
         since = times - _midnight(times[0], zone, f"{source}: user {phone}")
@@ -45,6 +52,8 @@ def read(source: Path, *, slot_minutes: float, days: float, longest_gap_minutes:
         counts["records"] += len(times)
         counts["records after the last slot"] += int((since >= days * DAY).sum())
         counts["records with an unknown state"] += int((states == UNKNOWN).sum())
+        differing = (np.diff(times) == 0) & (np.diff(states) != 0)
+        counts["records with another state than one at the same time"] += int(differing.sum())
     return Trace(state, slot_minutes, "00:00", counts)
 
 

@@ -18,6 +18,7 @@ from outagefl.traces import slots
 from outagefl.traces.slots import DAY, MOST_DAYS, Seconds
 
 LONGEST = MOST_DAYS * DAY  # seconds
+COUNTED = ("intervals that end before they begin", "intervals that begin after finish_time")
 
 
 def read(source: Path, *, slot_minutes: float) -> Trace:
@@ -25,7 +26,7 @@ def read(source: Path, *, slot_minutes: float) -> Trace:
 
     Raises DataError naming it if it asks for anything but plain containers, numbers and strings, a client's entry does
     not have the form above, or its lists are shared so often that they would fill the memory. An interval that ends
-    before it begins holds no instant; such are counted.
+    before it begins, or begins when the client's times repeat already, holds no instant; such are counted.
     """
     packed = plain.read(source)
     content = unpickle.load(packed, str(source), allowed={})
@@ -34,7 +35,7 @@ def read(source: Path, *, slot_minutes: float) -> Trace:
     finishes = [_finish(entry, _place(source, name)) for name, entry in content.items()]
     at = slots.begun(slot_minutes, max(finishes))
     state = slots.blank(at, len(content))
-    numbers = reversed_intervals = 0
+    numbers, counts = 0, dict.fromkeys(COUNTED, 0)
     for column, (name, entry) in enumerate(content.items()):
         where = _place(source, name)
         active, inactive = (_times(entry[key], f"{where}: {key}") for key in ("active", "inactive"))
@@ -44,12 +45,13 @@ def read(source: Path, *, slot_minutes: float) -> Trace:
         if numbers > len(packed):
             raise DataError(f"{where}: more than {len(packed)} numbers up to here, in a file of as many bytes")
         forward = active <= inactive
-        reversed_intervals += int((~forward).sum())
+        counts["intervals that end before they begin"] += int((~forward).sum())
+        counts["intervals that begin after finish_time"] += int((active[forward] >= finishes[column]).sum())
         now = at % finishes[column]
         begun = np.searchsorted(np.sort(active[forward]), now, side="right")
         ended = np.searchsorted(np.sort(inactive[forward]), now, side="left")
         state[:, column] = begun > ended
-    return Trace(state, slot_minutes, None, {"intervals that end before they begin": reversed_intervals})
+    return Trace(state, slot_minutes, None, counts)
 
 
 def _place(source: Path, name: object) -> str:

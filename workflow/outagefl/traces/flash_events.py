@@ -25,7 +25,7 @@ from outagefl.sources import plain
 from outagefl.traces import slots
 from outagefl.traces.slots import Seconds, States
 
-LINE = re.compile(r"\s*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*\t\s*(\S+)\s*")
+STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 IDLE = {
     "screen_off": {"screen_off": ONLINE, "screen_on": OFFLINE},
     "screen_locked": {"screen_lock": ONLINE, "screen_unlock": OFFLINE},
@@ -99,28 +99,33 @@ def _events(messages: str, where: str, begin: datetime, tolerance: float, counts
         if not line.strip():
             continue
         counts["lines"] += 1
-        match = LINE.fullmatch(line)
-        try:
-            time = (datetime.fromisoformat(match[1]) - begin).total_seconds() if match else None
-        except ValueError:  # such as a 13th month
-            time = None
-        if match is None or time is None:
+        stamp, _, name = (part.strip() for part in line.strip().partition("\t"))
+        time = _seconds(stamp, begin)
+        if time is None or len(name.split()) != 1:
             counts["malformed lines"] += 1
             continue
         if time < latest - tolerance:
             raise DataError(
-                f"{where}, line {number}: {match[1]} is {latest - time:.0f} s before {latest_line}; one of the two is "
+                f"{where}, line {number}: {stamp} is {latest - time:.0f} s before {latest_line}; one of the two is "
                 f"wrong (trace.clock_tolerance_seconds allows {tolerance:g} s)"
             )
         counts["lines out of order"] += time < latest
         if time > latest:
-            latest, latest_line = time, f"line {number} ({match[1]})"
-        events.append((time, match[2].lower()))
+            latest, latest_line = time, f"line {number} ({stamp})"
+        events.append((time, name.lower()))
     names = Counter(name for _, name in events)
     counts["unknown network states"] += names["unknown"]
     battery_levels = {name for name in names if name.endswith("%")}
     counts["unrecognised states"] += sum(names[name] for name in names.keys() - KNOWN.keys() - battery_levels)
     return sorted(events, key=lambda event: event[0])
+
+
+def _seconds(stamp: str, begin: datetime) -> float | None:
+    """The time that a line begins with, in seconds from ``begin``; None if it is not one, such as a 13th month."""
+    try:
+        return (datetime.fromisoformat(stamp) - begin).total_seconds() if STAMP.fullmatch(stamp) else None
+    except ValueError:
+        return None
 
 
 def _states(events: list[Event], idle: Mapping[str, int], at: Seconds) -> States:

@@ -19,7 +19,10 @@ START = "2020-01-29T00:00"
 
 
 def read(source: Path) -> Trace:
-    """Read the ``.npy`` file ``source``; DataError naming it if it holds anything but 241 slots of 1, 0 and NaN."""
+    """Read the ``.npy`` file ``source``, a matrix of any number of devices: some of the 723 serve as well.
+
+    Raises DataError naming it if it holds anything but 241 slots of 1, 0 and NaN.
+    """
     matrix = npy.load(plain.read(source), str(source))
     if matrix.ndim != 2 or len(matrix) != SLOTS or matrix.dtype.kind not in "biuf":
         raise DataError(

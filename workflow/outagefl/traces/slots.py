@@ -16,7 +16,6 @@ States = NDArray[np.int8]
 
 DAY = 86_400  # seconds
 
-
 MOST_DAYS = 3660  # ten years; no recorded trace is longer
 MOST_SLOT_MINUTES = 7 * 1440
 MOST_SLOTS = 10_000_000  # ten years by the minute are 5,270,400

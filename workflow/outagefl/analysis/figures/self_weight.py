@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 
 from outagefl.analysis import curves, style
 from outagefl.analysis.indexes import setting
-from outagefl.analysis.results import collect, metrics
+from outagefl.analysis.results import collect, has_metric, metrics
 
+OF_ONLINE = ("self_weight", "neighbours")
 FEWEST = 10  # our choice: fewer returns than this, over all seeds, make no point
 
 
@@ -21,9 +22,11 @@ def returns(folder: Path) -> pd.DataFrame:
     Only returns to at least one online neighbour count: without any, the weight is 1 under every rule. Classes double
     (our choice), since long outages are rare: class k holds outages of 2^(k−1) + 1 … 2^k missed rounds.
     """
-    frame = metrics(folder, ["age", "self_weight", "neighbours"], mean=False)
+    measured = [name for name in OF_ONLINE if has_metric(folder, name)]  # none where nobody is ever online
+    frame = metrics(folder, ["age", *measured], mean=False)
     # Only online clients have a self weight, so what is left with an age of 1 or more is a return.
-    both = frame.pivot(index=["round", "client"], columns="metric", values="value").dropna()
+    both = frame.pivot(index=["round", "client"], columns="metric", values="value")
+    both = both.reindex(columns=["age", *OF_ONLINE]).dropna()
     back = both[(both["age"] >= 1) & (both["neighbours"] >= 1)]
     outage = np.ceil(np.log2(back["age"])).astype(int).rename("outage")
     weights = back.groupby(outage)["self_weight"]
@@ -48,7 +51,10 @@ def draw(index: pd.DataFrame, root: Path) -> Figure:
             axes.set_ylim(0, 1.03)
             axes.set_xticks(classes, [_name(k) for k in classes], rotation=45)
             if not (weights["setting"] == where).any():
-                axes.text(0.5, 0.5, "too few returns", ha="center", transform=axes.transAxes)
+                runs = index.loc[setting(index) == where, "run"]
+                anyone = any(has_metric(root / run, "self_weight") for run in runs)
+                why = "too few returns" if anyone else "nobody online"
+                axes.text(0.5, 0.5, why, ha="center", transform=axes.transAxes)
     return figure
 
 

@@ -1,0 +1,37 @@
+"""A tiny FedSWE study from the command to its tables and figures."""
+
+import pandas as pd
+
+from tests.workflow.conftest import Project
+
+
+def test_a_server_study_comes_out_whole(tmp_path):
+    project = Project(tmp_path / "project", studies=("fedswe",))
+    project.finish("--cores", "2")
+    results = project.root / "results" / "tiny" / "fedswe"
+    made = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
+    for wanted in (
+        "dynamics/comparison.html",
+        "dynamics/tables/accuracy_table.html",
+        "dynamics/tables/rounds_to_target.tex",
+        "dynamics/tables/memory.csv",
+        "dynamics/figures/accuracy_over_rounds.png",
+        "interpolation/figures/accuracy_by_level.pdf",
+        "interpolation/figures/rounds_by_level.png",
+        "interpolation/figures/consensus_error.png",
+    ):
+        assert wanted in made
+
+    compared = pd.read_csv(results / "dynamics" / "comparisons.csv")
+    assert set(compared["baseline"]) == {"fedswe_km", "fedswe_k0"}
+    assert compared.loc[compared["difference"].notna(), "n"].eq(2).all()
+
+    index = pd.read_csv(results / "interpolation" / "runs.csv")
+    runs = index.groupby("method")["run"].nunique()
+    assert runs.to_dict() == {"fedavg_active": 2, "fedswe": 4}  # k changes nothing for FedAvg: trained once a seed
+
+    assert project.planned() == {}
+    more = "overrides={fedswe: {experiments: {dynamics: {factors: {availability: [sine, stationary]}}}}}"
+    planned = project.planned(config=more)
+    assert planned["train"] == 10  # ten methods, two seeds, two runs a job; probabilities and availability are new
+    assert planned["input"] == 4
