@@ -119,7 +119,7 @@ def test_every_step_equals_torchs(name: str) -> None:
         for part, of_part in zip(parts, gradient.split([100, 250, 150]), strict=True):
             part.grad = of_part.clone()
         theirs.step()
-        ours.step(row, gradient, state, 0.05, done)
+        ours.step([row], [gradient], [state], 0.05, [done])
         torch.testing.assert_close(row, torch.cat(parts).detach(), rtol=1e-6, atol=1e-6)
 
 

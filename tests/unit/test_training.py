@@ -22,7 +22,8 @@ from outagefl.training.batches import batches_per_epoch, fresh, persistent
 from outagefl.training.devices import resolve
 from outagefl.training.images import ImageLoader
 from outagefl.training.initial import initial_model
-from outagefl.training.local_trainer import EVALUATION_BATCH, LocalTrainer
+from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.measuring import BATCH
 from outagefl.training.parameters import BoundModel
 
 CPU = torch.device("cpu")
@@ -91,7 +92,8 @@ def test_a_network_works_in_place_on_the_row_it_is_bound_to() -> None:
         cross_entropy(torch_way(batch), labels).backward()
         optimizer.step()
         cross_entropy(model.module(batch), labels).backward()
-        model.step(lambda parameters, gradient: parameters.sub_(0.1 * gradient))
+        model.trained.sub_(0.1 * model.gradient())
+        model.gradient().zero_()
     torch.testing.assert_close(models[1], BoundModel(torch_way).row())
     assert torch.equal(models[0], start)
     assert not torch.equal(models[1, -8:], start[-8:])
@@ -332,7 +334,7 @@ def test_training_lowers_the_loss_on_what_was_trained(data: ImageData) -> None:
 
 
 def test_evaluation_equals_one_pass_over_all_test_images(data: ImageData, partition: Partition) -> None:
-    assert len(partition.test[0]) > 2 * EVALUATION_BATCH
+    assert len(partition.test[0]) > 2 * BATCH
     accuracy, loss = trainer(data, partition).evaluate(initial_row().repeat(3, 1), np.array([2, 0]), 1)
     reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
     for place, client in enumerate([2, 0]):
@@ -351,6 +353,17 @@ def test_any_model_can_be_measured_on_any_images(data: ImageData, partition: Par
         labels = torch.tensor(data.y_train[expected])
         assert accuracy == pytest.approx((logits[expected].argmax(dim=1) == labels).double().mean().item())
         assert loss == pytest.approx(cross_entropy(logits[expected], labels).item(), rel=1e-5)
+
+
+def test_many_models_are_measured_as_one_after_the_other(data: ImageData, partition: Partition) -> None:
+    work = LocalTrainer(with_batch_norm(), data, partition, 0, CPU, steps=1, batch_size=8, learning_rate=0.1)
+    rows = work.model.row().repeat(3, 1)
+    train(work, rows, [0, 1, 2], 1)
+    for chosen in (None, np.arange(0, 500, 3)):
+        found = work.measure_many(list(rows), data.x_test, data.y_test, chosen)
+        assert torch.equal(found, torch.stack([work.measure(row, data.x_test, data.y_test, chosen) for row in rows]))
+        assert len(found.unique(dim=0)) == 3
+    assert work.measure_many([], data.x_test, data.y_test).shape == (0, 2)
 
 
 def test_running_statistics_are_used_not_changed_by_evaluation(data: ImageData, partition: Partition) -> None:

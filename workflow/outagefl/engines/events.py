@@ -24,6 +24,7 @@ from outagefl.rules.age_and_reception import RECEPTION_RATES
 from outagefl.training.devices import resolve
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.stacked import trainer_class
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def run(
             f"links and speeds: found {links.shape} and {speeds.shape}, expected {(len(topology),)} and {(nodes,)}"
         )
     module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, scheme=spec["init"])
-    trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
+    trainer = trainer_class(module)(module, dataset, partition, seed, resolve(device), **spec["training"])
     weights, options = components.load("events rule", spec["rule"])
     memory = import_module(weights.__module__).memory(nodes, **options)
     row = trainer.model.row()
@@ -122,9 +123,7 @@ class Watch:
 
     def _evaluate(self, time: float, state: EventState) -> None:
         data = self._trainer.data
-        results = (
-            torch.stack([self._trainer.measure(row, data.x_test, data.y_test) for row in state.models]).cpu().numpy()
-        )
+        results = self._trainer.measure_many(list(state.models), data.x_test, data.y_test).cpu().numpy()
         self._times.append(time)
         self._measured.append(
             {

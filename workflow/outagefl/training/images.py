@@ -22,7 +22,7 @@ class ImageLoader:
     def __init__(self, data: ImageData, device: torch.device) -> None:
         std = torch.tensor(data.std, dtype=torch.float32, device=device)
         mean = torch.tensor(data.mean, dtype=torch.float32, device=device)
-        self._scale, self._shift, self._device = 1 / (255 * std), -mean / std, device
+        self._scale, self._shift, self.device = 1 / (255 * std), -mean / std, device
 
     def plain(self, x: NDArray[np.uint8], chosen: NDArray[np.int64]) -> Tensor:
         """The images ``chosen`` (B,) of x (n, H, W, C) as they are."""
@@ -50,10 +50,10 @@ class ImageLoader:
 
     def labels(self, y: NDArray[np.int64], chosen: NDArray[np.int64]) -> Tensor:
         """The labels ``chosen`` (B,) of y (n,)."""
-        return torch.from_numpy(y[chosen]).to(self._device)
+        return torch.from_numpy(y[chosen]).to(self.device)
 
     def _pixels(self, x: NDArray[np.uint8], chosen: NDArray[np.int64]) -> Tensor:
-        return torch.from_numpy(x[chosen]).to(self._device)
+        return torch.from_numpy(x[chosen]).to(self.device)
 
     def _normalise(self, pixels: Tensor) -> Tensor:
         return pixels.float().mul_(self._scale).add_(self._shift)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,11 @@ from outagefl.errors import TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.training.feed import Feed
 from outagefl.training.images import ImageLoader
+from outagefl.training.measuring import measure
 from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
 from outagefl.training.seeding import seeded, torch_seed
-
-EVALUATION_BATCH = 128  # images; larger ones are no faster: their activations leave the cache
+from outagefl.training.work import Work
 
 
 class LocalTrainer:
@@ -71,12 +70,13 @@ class LocalTrainer:
         Raises TrainingError when a client's loss is not finite.
         """
         self.model.module.train()
-        losses = torch.zeros(len(clients), device=self.device)
         numbers = np.broadcast_to(round_number, clients.shape)
-        kept = [None] * len(clients) if states is None else states
-        told = zip(rows, clients.tolist(), numbers.tolist(), rounds_done.tolist(), kept, losses, strict=True)
-        for row, client, number, done, state, loss in told:
-            self._train_one(row, client, number, done, state, loss)
+        taken = [0] * len(clients)
+        if states is not None:
+            taken = [self._feed.steps(client) * done for client, done in zip(clients, rounds_done, strict=True)]
+        kept = self.optimiser_states(len(clients)) if states is None else states
+        columns = (clients.tolist(), rows, kept, numbers.tolist(), rounds_done.tolist(), taken)
+        losses = self._train_all([Work(*entries) for entries in zip(*columns, strict=True)])
         self._require_finite(losses[:, None], clients, "training in round", numbers)
 
     def evaluate(self, models: Tensor, clients: NDArray[np.int64], round_number: int) -> NDArray[np.float64]:
@@ -93,36 +93,43 @@ class LocalTrainer:
     def measure(
         self, row: Tensor, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64] | None = None
     ) -> Tensor:
-        """Accuracy and mean cross-entropy, float64 (2,), of one model ``row`` (d,) on images x with labels y.
+        """``measure_many`` of one model ``row`` (d,): its accuracy and mean cross-entropy, float64 (2,)."""
+        return self.measure_many([row], x, y, chosen)[0]
 
-        ``chosen``: indices of the images to measure on, all by default. A loss that is not finite is not an error here.
+    def measure_many(
+        self,
+        rows: Sequence[Tensor],
+        x: NDArray[np.uint8],
+        y: NDArray[np.int64],
+        chosen: NDArray[np.int64] | None = None,
+    ) -> Tensor:
+        """Accuracy and mean cross-entropy, float64 (k, 2), of the models ``rows``, k tensors (d,), on the same images.
+
+        ``chosen``: indices of the images of x with labels y to measure on, all by default. A loss that is not finite is
+        not an error here.
         """
         chosen = np.arange(len(y)) if chosen is None else chosen
-        self.model.module.eval()
-        self.model.bind(row)
-        total = torch.zeros(2, dtype=torch.float64, device=self.device)
-        with torch.inference_mode():
-            for start in range(0, len(chosen), EVALUATION_BATCH):
-                batch = chosen[start : start + EVALUATION_BATCH]
-                logits, labels = self.model.module(self._load.plain(x, batch)), self._load.labels(y, batch)
-                total[0] += (logits.argmax(dim=1) == labels).sum()
-                total[1] += cross_entropy(logits, labels, reduction="sum")
-        return total / len(chosen)
+        return measure(self.model, rows, self._load, x, y, chosen)
 
-    def _train_one(
-        self, row: Tensor, client: int, round_number: int, rounds_done: int, state: Tensor | None, total: Tensor
-    ) -> None:
+    def _train_all(self, work: Sequence[Work]) -> Tensor:
+        """Do all the work; the sum of the losses of each, (k,)."""
+        losses = torch.zeros(len(work), device=self.device)
+        for one, loss in zip(work, losses, strict=True):
+            self._train_one(one, loss)
+        return losses
+
+    def _train_one(self, work: Work, total: Tensor) -> None:
         """Train one client and add its losses to ``total`` ()."""
-        done = 0 if state is None else rounds_done * self._feed.steps(client)
-        state = self.optimiser_states(1)[0] if state is None else state
-        step_size = self.options.step_size(round_number)
-        self.model.bind(row)
-        with self._dropout(client, round_number):
-            for step, (x, y) in enumerate(self._feed.batches(client, round_number, rounds_done), done):
+        step_size = self.options.step_size(work.round_number)
+        batches = self._feed.batches(work.client, work.round_number, work.rounds_done)
+        self.model.bind(work.row)
+        with self._dropout(work.client, work.round_number):
+            for done, (x, y) in enumerate(batches, work.steps_done):
                 loss = cross_entropy(self.model.module(x), y)
                 loss.backward()
-                update = partial(self._optimiser.step, state=state, learning_rate=step_size, done=step)
-                self.model.step(update, self.options.clip_norm)
+                gradient = self.model.gradient(self.options.clip_norm)
+                self._optimiser.step([self.model.trained], [gradient], [work.state], step_size, [done])
+                gradient.zero_()
                 total += loss.detach()
 
     def _dropout(self, client: int, round_number: int) -> AbstractContextManager[None]:

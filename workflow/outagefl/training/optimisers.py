@@ -6,6 +6,7 @@ for s numbers per parameter, zero before the first step. The number of steps don
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -16,14 +17,21 @@ from torch.optim.sgd import sgd
 
 
 class Optimiser(Protocol):
-    """One step down the gradient, in place on parameters (d,) and state (s, d)."""
+    """A step down the gradient for k models at once, in place."""
 
     @property
     def state_size(self) -> int:
         """s, the numbers it remembers per parameter."""
 
-    def step(self, parameters: Tensor, gradient: Tensor, state: Tensor, learning_rate: float, done: int) -> None:
-        """Take a step after ``done`` earlier ones."""
+    def step(
+        self,
+        parameters: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        states: Sequence[Tensor],
+        learning_rate: float,
+        done: Sequence[int],
+    ) -> None:
+        """Change k ``parameters`` (d,) and ``states`` (s, d); ``done`` steps came before for each."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +47,19 @@ class Sgd:
         """The velocity, if there is momentum."""
         return 1 if self.momentum else 0
 
-    def step(self, parameters: Tensor, gradient: Tensor, state: Tensor, learning_rate: float, done: int) -> None:
-        """Take a step; the velocity starts as the first gradient, for it is zero before."""
+    def step(
+        self,
+        parameters: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        states: Sequence[Tensor],
+        learning_rate: float,
+        done: Sequence[int],
+    ) -> None:
+        """Take a step; a velocity starts as the first gradient, for it is zero before."""
         sgd(
-            [parameters],
-            [gradient],
-            list(state) or [None],
+            list(parameters),
+            list(gradients),
+            [state[0] if self.momentum else None for state in states],
             foreach=False,
             fused=self.momentum > 0,
             weight_decay=self.weight_decay,
@@ -64,16 +79,22 @@ class Adam:
 
     state_size: ClassVar[int] = 2  # the moving means of the gradient and of its square
 
-    def step(self, parameters: Tensor, gradient: Tensor, state: Tensor, learning_rate: float, done: int) -> None:
+    def step(
+        self,
+        parameters: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        states: Sequence[Tensor],
+        learning_rate: float,
+        done: Sequence[int],
+    ) -> None:
         """Take a step; ``done`` corrects the bias of the moving means, which start at zero."""
-        mean, square = state
         adam(
-            [parameters],
-            [gradient],
-            [mean],
-            [square],
+            list(parameters),
+            list(gradients),
+            [state[0] for state in states],
+            [state[1] for state in states],
             [],
-            [torch.tensor(float(done), device=parameters.device)],
+            list(torch.tensor(done, dtype=torch.float32, device=parameters[0].device)),
             foreach=False,
             fused=True,
             amsgrad=False,
