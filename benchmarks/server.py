@@ -3,7 +3,7 @@
     PYTHONPATH=workflow python benchmarks/server.py results/runs/fedswe/<run> … [--rounds 40]
 
 Runs again the first rounds of finished runs, whose inputs must still be there; one thread. Shares are of the run's own
-CPU time, so that a busy machine changes them little; the first run's "everything else" holds what torch loads on demand.
+CPU time, so that a busy machine changes them little; of the first run, "everything else" holds what torch loads late.
 """
 
 from __future__ import annotations
