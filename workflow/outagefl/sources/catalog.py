@@ -42,7 +42,15 @@ class Source:
     @property
     def paths(self) -> list[Path]:
         """What preparation reads: the downloaded files or the local path; nothing for a bundled source."""
-        return [self.local] if self.local else [Path("resources", self.name, name) for name in self.downloads]
+        return [self.local] if self.local else list(map(Path, self.promises))
+
+    @property
+    def promises(self) -> dict[str, dict[str, Any]]:
+        """What each downloaded file must be, by path: bytes (None: unknown) and checksum."""
+        return {
+            f"resources/{self.name}/{name}": {"bytes": file.get("bytes"), "checksum": file["checksum"]}
+            for name, file in self.downloads.items()
+        }
 
     @cached_property
     def identity(self) -> str:

@@ -68,8 +68,13 @@ def fetch(
                     os.replace(part, target)
         except OSError as error:
             raise DataError(f"{part}: the download failed: {error}") from error
+    confirm(target, bytes=bytes, checksum=checksum)
+
+
+def confirm(path: Path, *, bytes: int | None, checksum: str) -> None:
+    """Check a file that bears its final name, as ``verify`` does; DataError also says how to get the right one."""
     try:
-        verify(target, bytes=bytes, checksum=checksum)
+        verify(path, bytes=bytes, checksum=checksum)
     except DataError as error:
         raise DataError(f"{error}; delete it to have it downloaded again") from None
 
