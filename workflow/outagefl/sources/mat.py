@@ -39,7 +39,7 @@ def load(content: bytes, where: str, wanted: Collection[str]) -> dict[str, NDArr
             for inner_kind, inner in _unpacked(element) if kind == COMPRESSED else [(kind, element)]:
                 if inner_kind == MATRIX:
                     found |= _array(inner, wanted)
-    except (ValueError, KeyError, struct.error, zlib.error) as error:
+    except Exception as error:  # a damaged file can raise almost anything
         raise DataError(f"{where}: damaged or not a MATLAB file: {error}") from error
     if missing := [name for name in wanted if name not in found]:
         raise DataError(f"{where}: lacks the array {', '.join(missing)}")
