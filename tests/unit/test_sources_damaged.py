@@ -135,7 +135,7 @@ NO_FLAGS = element(6, b"") + element(5, struct.pack("<ii", 1, 1)) + element(1, b
     [
         (all_members, zipped().replace("é".encode(), b"\xff\xfe")),
         (all_members, zipped("q.png").replace(b"q.png", b"\0.png")),
-        (all_members, tarred("w:gz", size="9" * 30)),
+        (all_members, tarred("w", comment="x" * 30).replace(b" comment=" + b"x" * 25, b"9" * 30 + b" c=x")),
         (trace(CUSTOM), zipped().replace("é".encode(), b"\xff\xfe")),
         (trace(CUSTOM), npz(**INTERVALS | {"device": np.frombuffer(b"\xff" * 8, "<U1")})),
         (images, npz(**PARTS, classes=np.array(5))),
@@ -146,7 +146,7 @@ NO_FLAGS = element(6, b"") + element(5, struct.pack("<ii", 1, 1)) + element(1, b
     ids=[
         "zip name",
         "zip without a name",
-        "size in a tar",
+        "length in a tar",
         "npz name",
         "letter in an npz",
         "classes in an npz",
