@@ -34,6 +34,7 @@ CONTENT = random.Random(0).randbytes(300_000)
 OTHER = random.Random(1).randbytes(300_000)
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
 HALF = len(CONTENT) // 2
+REDIRECTS = {"/moved": "/file", "/local": "file:///etc/hostname"}
 
 
 class Mirror(ThreadingHTTPServer):
@@ -45,7 +46,7 @@ class Mirror(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.content, self.faults = content, iter(faults)
         self.ranges: list[str | None] = []
-        self.sent = 0
+        self.sent = self.redirects = 0
         self.release = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_port}/file"
 
@@ -54,9 +55,10 @@ class Handler(BaseHTTPRequestHandler):
     server: Mirror
 
     def do_GET(self) -> None:
-        if self.path == "/moved":
+        if self.path in REDIRECTS:
+            self.server.redirects += 1
             self.send_response(302)
-            self.send_header("Location", "/file")
+            self.send_header("Location", REDIRECTS[self.path])
             self.end_headers()
             return
         asked = self.headers.get("Range")
@@ -90,6 +92,12 @@ class Handler(BaseHTTPRequestHandler):
             self.write(body[: len(body) // 2])
             self.server.release.wait()
             body = body[len(body) // 2 :]
+        if fault == "drip":
+            for place in range(10, len(body) // 2, 10):
+                self.write(body[place - 10 : place])
+                if self.server.release.wait(0.02):
+                    break
+            return
         self.write(body)
 
     def write(self, body: bytes) -> None:
@@ -184,12 +192,36 @@ def test_a_stalled_connection_is_given_up_and_continued(mirror, target):
     assert len(server.ranges) == 2
 
 
+def test_a_body_that_ends_early_is_continued_though_no_length_is_known(mirror, target):
+    server = mirror("cut without length")
+    fetch(target, server, size=None)
+    assert only_file(target)
+    assert server.ranges == [None, f"bytes={HALF}-"]
+
+
+def test_a_server_that_drips_is_given_up_and_continued(mirror, target, monkeypatch):
+    monkeypatch.setattr(download, "SLOWEST_SECONDS", 0.2)
+    monkeypatch.setattr(download, "SLOWEST", 10_000)
+    server = mirror("drip")
+    fetch(target, server)
+    assert only_file(target)
+    assert len(server.ranges) == 2
+    assert server.ranges[1] is not None
+
+
 def test_redirects_are_followed(mirror, target):
     fetch(target, mirror().url.replace("/file", "/moved"))
     assert only_file(target)
 
 
-@pytest.mark.parametrize("status", [403, 404, 410])
+def test_a_redirect_out_of_the_web_is_not_tried_again(mirror, target):
+    server = mirror()
+    with pytest.raises(DataError, match=r"Request URL has an unsupported protocol 'file://'"):
+        fetch(target, server.url.replace("/file", "/local"))
+    assert server.redirects == 1
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 416])
 def test_a_mirror_without_the_file_is_asked_once(mirror, target, status):
     without, good = mirror(status, always=True), mirror()
     fetch(target, without, good)
@@ -364,6 +396,26 @@ def test_a_folder_that_cannot_be_written_is_named(mirror, tmp_path):
     (tmp_path / "raw").write_text("a file where a folder should be")
     with pytest.raises(DataError, match=r"raw/file\.part: the download failed: .*exists"):
         fetch(tmp_path / "raw" / "file", mirror())
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", r"pip install httpx\[socks\]"),
+        ("HTTP_PROXY", "foo://me:secret@127.0.0.1:9", "scheme"),
+        ("http_proxy", "http://[::1", "IPv6|port"),
+        ("SSL_CERT_FILE", "/absent", "No such file"),
+    ],
+)
+def test_an_environment_that_cannot_be_followed_is_told(mirror, target, monkeypatch, variable, value, message):
+    for name in list(os.environ):
+        if name.upper() in download.ENVIRONMENT:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(DataError, match=rf"^the network .*({message}).*; correct or unset {variable}$") as caught:
+        fetch(target, mirror())
+    assert "secret" not in str(caught.value)
+    assert nothing(target)
 
 
 def test_progress_is_reported(mirror, target, caplog, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from outagefl.runs.plan import make_input
 from outagefl.scripting import logged
-from outagefl.sources.download import confirm
+from outagefl.sources.verification import confirm
 
 with logged(snakemake.log[0]):
     for path, promised in snakemake.params.promises.items():  # a file put there by hand was never checked
