@@ -14,6 +14,7 @@ import os
 import stat
 import tarfile
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -32,9 +33,13 @@ ALWAYS_ALLOWED = 16 << 20  # bytes that even the smallest archive may unpack to
 
 
 def names(path: Path) -> list[str]:
-    """Name every file in a folder, tar, tar.gz, tar.xz or zip; errors as for ``members``."""
+    """Name every file in a folder, tar, tar.gz, tar.xz or zip; errors as for ``members``, and if one stands twice."""
     with _faults_named(path):
-        return [name for name, _, _ in _entries(path)]
+        found = [name for name, _, _ in _entries(path)]
+    for name, times in Counter(found).items():
+        if times > 1:
+            raise DataError(f"{path}: {name}: there are {times} files of this name; expected one")
+    return found
 
 
 def members(path: Path, wanted: Callable[[str], bool]) -> Members:
@@ -56,13 +61,15 @@ def members(path: Path, wanted: Callable[[str], bool]) -> Members:
 def files(path: Path, wanted: Collection[str]) -> Members:
     """Yield name and content of the files that are called ``wanted``, in whatever folder of the archive.
 
-    The names are without folders, the order is the archive's own. Raises DataError as ``members`` does, and in the end
-    if a file was missing.
+    The names are without folders, the order is the archive's own. Raises DataError as ``members`` does, if there are
+    two files of one name, and in the end if a file was missing.
     """
     missing = set(wanted)
     for place, content in members(path, lambda place: PurePosixPath(place).name in wanted):
         name = PurePosixPath(place).name
-        missing.discard(name)
+        if name not in missing:
+            raise DataError(f"{path}: {place}: a second {name}; expected one")
+        missing.remove(name)
         yield name, content
     if missing:
         raise DataError(f"{path}: lacks {', '.join(sorted(missing))}")
