@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import socket
@@ -463,6 +464,32 @@ def test_a_local_path_may_begin_with_the_home_folder(tmp_path, monkeypatch):
         Path("~nobody-here/a.tar"),
         Path("a/~/b"),
     ]
+
+
+@pytest.mark.parametrize("place", ["fifo", "socket", "closed", "x" * 400, "a\0b", "closed/inside"])
+def test_a_local_path_that_cannot_be_read_is_told(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    Path("closed").write_bytes(CONTENT)
+    Path("closed").chmod(0)
+    if place == "closed" and os.access("closed", os.R_OK):
+        pytest.skip("this user may read everything")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("socket")
+        with pytest.raises(DataError, match=r"^config: local: .*(neither a file nor a folder|cannot be read|no such)"):
+            sources(CATALOG, {"svhn": place})["svhn"].identity  # noqa: B018
+
+
+@pytest.mark.parametrize("remembered", ["", "{", "[]", "7", '{"PATH": 7}', '{"PATH": []}', '{"PATH": [1, 2]}', "\xff"])
+def test_damaged_memory_of_checksums_is_made_anew(tmp_path, monkeypatch, remembered):
+    monkeypatch.chdir(tmp_path)
+    local = tmp_path / "a.zip"
+    local.write_bytes(CONTENT)
+    cache = Path("results/.cache/checksums.json")
+    cache.parent.mkdir(parents=True)
+    cache.write_text(remembered.replace("PATH", str(local)), encoding="latin-1")
+    assert sources(CATALOG, {"svhn": str(local)})["svhn"].identity == SHA256
+    assert json.loads(cache.read_text())[str(local)][1] == SHA256.removeprefix("sha256:")
 
 
 def test_bundled_data_need_nothing():
