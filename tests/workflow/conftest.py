@@ -86,7 +86,7 @@ class Project:
         self.tiny.write_text(yaml.safe_dump(TINY))
 
     def command(self, *arguments: str, scale: str = "tiny", config: str = "") -> list[str]:
-        settings = ["--config", f"scale={scale}", "studies=[sfg]", *([config] if config else [])]
+        settings = ["--config", f"scale={scale}", *([config] if config else [])]
         return ["timeout", "-k", "5", "300", str(SNAKEMAKE), *arguments, *settings]
 
     def run(self, *arguments: str, **options: str) -> subprocess.CompletedProcess[str]:
