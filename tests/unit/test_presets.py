@@ -119,11 +119,11 @@ def test_a_skipped_experiment_is_checked_but_not_planned():
     main = yaml.safe_load((CONFIG / "config.yaml").read_text())
     catalog = sources(CONFIG / "sources.yaml", {})
 
-    def plan(**tuning):
-        overrides = {"fedswe": {"experiments": {"tuning": tuning}}}
+    def plan(**protocols):
+        overrides = {"fedswe": {"experiments": {"protocols": protocols}}}
         return make_plan(load({**main, "studies": ["fedswe"], "overrides": overrides}, CONFIG), catalog)
 
-    assert plan().experiments.keys() - plan(skip=True).experiments.keys() == {"fedswe/tuning"}
+    assert plan().experiments.keys() - plan(skip=True).experiments.keys() == {"fedswe/protocols"}
     assert plan(skip=True).runs.keys() < plan().runs.keys()
     with pytest.raises(ConfigError, match="fedswe_kmm"):
         plan(skip=True, methods=["fedavg_active", "fedswe_kmm"])
