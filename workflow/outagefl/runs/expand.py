@@ -68,7 +68,22 @@ def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
             place = f"{where}.presets.{field}.{name}"
             chosen = setting | {field: name}
             resolved = [resolve(study, settings, merge(chosen, method), {}, place) for method in methods.values()]
-            _require_taken(preset, resolved, place, "key")
+            elsewhere = [key for key in preset if "." in key and _is_taken_elsewhere(study, settings, field, name, key)]
+            _require_taken(preset.keys() - elsewhere, resolved, place, "key")
+
+
+def _is_taken_elsewhere(study: str, settings: Mapping[str, Any], field: str, name: str, key: str) -> bool:
+    """Whether a preset's dotted key fits, if not the default setting, another component or beside another preset."""
+    component_field = key.split(".", maxsplit=1)[0]
+    named, presets = settings.get("named", {}), settings["presets"]
+    others = [{component_field: other} for other in named.get(component_field, {})]
+    others += [{other: choice} for other in presets if other != field for choice in presets[other]]
+    rule = next(iter(settings["methods"].values()))
+    for other in others:
+        setting = settings["setting"] | other | {field: name}
+        if key not in resolve(study, settings, merge(setting, rule), {}, f"studies.{study}.presets.{field}.{name}")[1]:
+            return True
+    return False
 
 
 def _require_taken(
