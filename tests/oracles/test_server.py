@@ -40,7 +40,7 @@ class QuadraticTrainer:
                 row.sub_(rate * (row - self.u[client]))
 
 
-@pytest.mark.skipif(not FILES, reason=f"no server_*.json in {FOLDER} (ORACLE_DIR)")
+@pytest.mark.skipif(not FILES and "ORACLE_DIR" not in os.environ, reason=f"no server_*.json in {FOLDER} (ORACLE_DIR)")
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_rule_follows_the_released_code_in_every_round(path):
     oracle = json.loads(path.read_text())

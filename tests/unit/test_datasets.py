@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 from outagefl import components
 from outagefl.datasets import arrays, cifar10, digits
 from outagefl.errors import DataError
-from outagefl.sources import archive, unpickle
+from outagefl.sources import archive
 from tests.unit import archives
 from tests.unit.archives import FORMATS, Malicious, complaint, encode, pack, python2_pickle
 
@@ -272,26 +272,6 @@ def test_a_pickle_that_calls_anything_is_refused(tmp_path, monkeypatch, protocol
     source = pack(tmp_path / "a", "tar", official() | {"test_batch": content})
     refused(source, f"test_batch: .*asks for .*{function.__name__}, which is refused")
     assert not (tmp_path / "been-here").exists()
-
-
-@given(st.binary(max_size=200))
-@settings(max_examples=100)
-def test_any_bytes_are_a_pickle_or_a_data_error(content):
-    message = complaint(unpickle.load, content, "x")
-    assert message is None or message.startswith("x: not a pickle of plain data and arrays")
-
-
-@pytest.mark.parametrize("protocol", range(6))
-def test_plain_data_is_unpickled(protocol):
-    content = {"a": [1, 2.5, None, True, ("x", 2**70)], 3: {"b": {}}}
-    assert unpickle.load(pickle.dumps(content, protocol), "x") == content
-
-
-@pytest.mark.parametrize("protocol", [3, 4])
-@pytest.mark.parametrize("dtype", ["u1", "<i8", ">f4", "?"])
-def test_arrays_are_unpickled(protocol, dtype):
-    array = np.arange(6).reshape(2, 3).astype(dtype)
-    assert_array_equal(unpickle.load(pickle.dumps(array, protocol), "x"), array)
 
 
 # --- the prepared folder ---------------------------------------------------------------------------------------------

@@ -17,11 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from outagefl import components
 from outagefl.datasets import arrays, cifar10, cinic10, image_folder
 from outagefl.datasets.cifar10 import CLASSES
 from outagefl.errors import DataError
 from outagefl.sources import archive, idx, npy
 from tests.unit.archives import complaint, encode, pack, refused
+from tests.unit.test_datasets_cifar100 import cifar100_archive
+from tests.unit.test_datasets_emnist import emnist_archive
+from tests.unit.test_datasets_svhn import svhn_files
 
 ZEROS = 17 << 20  # more than any archive may unpack to, however small
 
@@ -105,6 +109,40 @@ def test_a_file_with_holes_is_refused(tmp_path):
         info.type = tarfile.GNUTYPE_SPARSE
         file.addfile(info)
     refused(cifar10.prepare, source, "2.png: a link or device; only archives of plain files")
+
+
+# --- one name, two files ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["tar", "zip"])
+def test_a_name_that_stands_twice_is_refused(tmp_path, form):
+    source, name = pack(tmp_path / "a", form, images()), "train/cat/1.png"
+    if form == "tar":
+        with tarfile.open(source, "a") as file:
+            file.addfile(tarfile.TarInfo(name))
+    else:
+        with zipfile.ZipFile(source, "a") as file, pytest.warns(UserWarning, match="Duplicate name"):
+            file.writestr(name, b"")
+    refused(cifar10.prepare, source, f"{name}: there are 2 files of this name; expected one")
+
+
+@pytest.mark.parametrize(
+    ("kind", "form", "members"),
+    [
+        ("cifar100", "tar.gz", cifar100_archive()),
+        ("emnist", "zip", emnist_archive()),
+        ("svhn", "folder", svhn_files()),
+    ],
+)
+def test_a_second_official_file_in_another_folder_is_refused(tmp_path, kind, form, members):
+    for name in [name for name in members if "train" in name and "letters" not in name]:
+        source = pack(tmp_path / name.replace("/", "_"), form, members | {f"copy/{name}": members[name]})
+        refused(components.load("dataset", {"kind": kind})[0], source, "a second .*train.*; expected one")
+
+
+def test_a_second_array_in_another_folder_is_refused(tmp_path):
+    source = pack(tmp_path / "a", "zip", {"x.npy": npy_file(np.zeros(1)), "copy/x.npy": npy_file(np.ones(1))})
+    assert complaint(npy.archived, source, ["x"]).endswith("a second x.npy; expected one")
 
 
 # --- bombs -----------------------------------------------------------------------------------------------------------

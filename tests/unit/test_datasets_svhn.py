@@ -101,8 +101,18 @@ def test_an_unfit_svhn_is_refused(tmp_path, files, message):
 def test_a_matlab_bomb_is_refused():
     zeros = mat("test", X=np.zeros((32, 32, 3, 6000), np.uint8))
     assert len(zeros) < 100_000
-    with pytest.raises(DataError, match=r"x: .* bytes unpack to more than 16777216$"):
+    with pytest.raises(DataError, match=r"x: .* it unpacks to far more than its size$"):
         matlab.load(zeros, "x", ("X", "y"))
+
+
+def test_many_matrices_that_unpack_together_to_too_much_are_refused():
+    content = {f"a{n}": np.zeros(4 << 20, np.uint8) for n in range(3)} | {"wanted": np.zeros(1)}
+    buffer = io.BytesIO()
+    savemat(buffer, content, do_compression=True)
+    assert matlab.load(buffer.getvalue(), "x", ["wanted"])["wanted"].size == 1
+    savemat(buffer, content | {"a3": np.zeros(4 << 20, np.uint8)}, do_compression=True)
+    with pytest.raises(DataError, match=r"x: .* it unpacks to far more than its size$"):
+        matlab.load(buffer.getvalue(), "x", ["wanted"])
 
 
 @given(

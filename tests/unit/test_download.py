@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
+import json
 import logging
 import os
-import random
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -29,96 +26,16 @@ from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
 from outagefl.sources import download
 from outagefl.sources.catalog import sources
+from tests.unit.mirrors import CONTENT, OTHER, Mirror, mirrors
 
-CONTENT = random.Random(0).randbytes(300_000)
-OTHER = random.Random(1).randbytes(300_000)
 SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
 HALF = len(CONTENT) // 2
 
 
-class Mirror(ThreadingHTTPServer):
-    """Serves one content; each request takes the next of ``faults``: a status code, or a name used in ``Handler``."""
-
-    daemon_threads = True
-
-    def __init__(self, content: bytes, faults: Iterable[int | str]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.content, self.faults = content, iter(faults)
-        self.ranges: list[str | None] = []
-        self.sent = 0
-        self.release = threading.Event()
-        self.url = f"http://127.0.0.1:{self.server_port}/file"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Mirror
-
-    def do_GET(self) -> None:
-        if self.path == "/moved":
-            self.send_response(302)
-            self.send_header("Location", "/file")
-            self.end_headers()
-            return
-        asked = self.headers.get("Range")
-        self.server.ranges.append(asked)
-        fault = next(self.server.faults, None)
-        if fault == "late 404":
-            self.server.release.wait()
-            fault = 404
-        if isinstance(fault, int):
-            self.send_error(fault)
-            return
-        start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and fault != "ignores range" else 0
-        if start >= len(self.server.content):
-            self.send_error(416)
-            return
-        if fault == "sends another range":
-            start //= 2
-        body = self.server.content[start:]
-        self.send_response(206 if start else 200)
-        if start:
-            end, total = len(self.server.content) - 1, len(self.server.content)
-            self.send_header("Content-Range", f"bytes {start}-{end}/{total}")
-        if fault not in ("cut without length", "too long without length"):
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if fault == "too long without length":
-            body += OTHER
-        if fault in ("cut", "cut without length"):
-            body = body[: len(body) // 2]
-        if fault == "stall":
-            self.write(body[: len(body) // 2])
-            self.server.release.wait()
-            body = body[len(body) // 2 :]
-        self.write(body)
-
-    def write(self, body: bytes) -> None:
-        try:
-            self.wfile.write(body)
-        except OSError:
-            return  # the client has gone, as some tests want
-        self.server.sent += len(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Keep the test's output clean."""
-
-
 @pytest.fixture
 def mirror() -> Iterator[Callable[..., Mirror]]:
-    """Make a running server: ``mirror(*faults, content=CONTENT)``."""
-    running = []
-
-    def start(*faults: int | str, content: bytes = CONTENT, always: bool = False) -> Mirror:
-        server = Mirror(content, itertools.repeat(faults[0]) if always else faults)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        running.append(server)
-        return server
-
-    yield start
-    for server in running:
-        server.release.set()
-        server.shutdown()
-        server.server_close()
+    with mirrors() as start:
+        yield start
 
 
 @pytest.fixture
@@ -184,12 +101,36 @@ def test_a_stalled_connection_is_given_up_and_continued(mirror, target):
     assert len(server.ranges) == 2
 
 
+def test_a_body_that_ends_early_is_continued_though_no_length_is_known(mirror, target):
+    server = mirror("cut without length")
+    fetch(target, server, size=None)
+    assert only_file(target)
+    assert server.ranges == [None, f"bytes={HALF}-"]
+
+
+def test_a_server_that_drips_is_given_up_and_continued(mirror, target, monkeypatch):
+    monkeypatch.setattr(download, "SLOWEST_SECONDS", 0.2)
+    monkeypatch.setattr(download, "SLOWEST", 10_000)
+    server = mirror("drip")
+    fetch(target, server)
+    assert only_file(target)
+    assert len(server.ranges) == 2
+    assert server.ranges[1] is not None
+
+
 def test_redirects_are_followed(mirror, target):
     fetch(target, mirror().url.replace("/file", "/moved"))
     assert only_file(target)
 
 
-@pytest.mark.parametrize("status", [403, 404, 410])
+def test_a_redirect_out_of_the_web_is_not_tried_again(mirror, target):
+    server = mirror()
+    with pytest.raises(DataError, match=r"Request URL has an unsupported protocol 'file://'"):
+        fetch(target, server.url.replace("/file", "/local"))
+    assert server.redirects == 1
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 416])
 def test_a_mirror_without_the_file_is_asked_once(mirror, target, status):
     without, good = mirror(status, always=True), mirror()
     fetch(target, without, good)
@@ -366,6 +307,26 @@ def test_a_folder_that_cannot_be_written_is_named(mirror, tmp_path):
         fetch(tmp_path / "raw" / "file", mirror())
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", r"pip install httpx\[socks\]"),
+        ("HTTP_PROXY", "foo://me:secret@127.0.0.1:9", "scheme"),
+        ("http_proxy", "http://[::1", "IPv6|port"),
+        ("SSL_CERT_FILE", "/absent", "No such file"),
+    ],
+)
+def test_an_environment_that_cannot_be_followed_is_told(mirror, target, monkeypatch, variable, value, message):
+    for name in list(os.environ):
+        if name.upper() in download.ENVIRONMENT:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(DataError, match=rf"^the network .*({message}).*; correct or unset {variable}$") as caught:
+        fetch(target, mirror())
+    assert "secret" not in str(caught.value)
+    assert nothing(target)
+
+
 def test_progress_is_reported(mirror, target, caplog, monkeypatch):
     caplog.set_level(logging.INFO, logger="outagefl")
     monkeypatch.setattr(download, "PROGRESS_SECONDS", 0.0)
@@ -503,6 +464,32 @@ def test_a_local_path_may_begin_with_the_home_folder(tmp_path, monkeypatch):
         Path("~nobody-here/a.tar"),
         Path("a/~/b"),
     ]
+
+
+@pytest.mark.parametrize("place", ["fifo", "socket", "closed", "x" * 400, "a\0b", "closed/inside"])
+def test_a_local_path_that_cannot_be_read_is_told(tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    Path("closed").write_bytes(CONTENT)
+    Path("closed").chmod(0)
+    if place == "closed" and os.access("closed", os.R_OK):
+        pytest.skip("this user may read everything")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("socket")
+        with pytest.raises(DataError, match=r"^config: local: .*(neither a file nor a folder|cannot be read|no such)"):
+            sources(CATALOG, {"svhn": place})["svhn"].identity  # noqa: B018
+
+
+@pytest.mark.parametrize("remembered", ["", "{", "[]", "7", '{"PATH": 7}', '{"PATH": []}', '{"PATH": [1, 2]}', "\xff"])
+def test_damaged_memory_of_checksums_is_made_anew(tmp_path, monkeypatch, remembered):
+    monkeypatch.chdir(tmp_path)
+    local = tmp_path / "a.zip"
+    local.write_bytes(CONTENT)
+    cache = Path("results/.cache/checksums.json")
+    cache.parent.mkdir(parents=True)
+    cache.write_text(remembered.replace("PATH", str(local)), encoding="latin-1")
+    assert sources(CATALOG, {"svhn": str(local)})["svhn"].identity == SHA256
+    assert json.loads(cache.read_text())[str(local)][1] == SHA256.removeprefix("sha256:")
 
 
 def test_bundled_data_need_nothing():

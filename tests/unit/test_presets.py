@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from outagefl.config import load
+from outagefl.engines.schedule import due
 from outagefl.errors import ConfigError
 from outagefl.runs.expand import check_declarations, members
 from outagefl.runs.plan import make_plan
@@ -115,15 +116,37 @@ def test_every_experiment_is_declared_at_every_scale(scale):
         assert list(members("fedswe", settings, experiment))
 
 
+@pytest.mark.parametrize("experiment", ["periodic", "interpolation"])
+@pytest.mark.parametrize("scale", ["quick", "laptop", "paper"])
+def test_both_groups_of_the_periodic_dynamics_count_alike_in_a_score(experiment, scale):
+    settings = fedswe(scale)
+    tail = settings["experiments"][experiment]["analysis"]["tail"]
+    for member in members("fedswe", settings, experiment):
+        evaluation = {key: value for key, value in member.spec["evaluation"].items() if key != "train_images"}
+        rounds, probability = member.spec["rounds"], member.spec["availability"]["probability"]
+        looked_at = [n for n in range(1, rounds + 1) if due(n, rounds, **evaluation) and n > (1 - tail) * rounds + 1e-9]
+        groups = [(number - 1) // probability["window"] % 2 for number in looked_at]
+        assert groups
+        assert groups.count(0) == groups.count(1)
+
+
+def test_known_probabilities_need_an_availability_that_has_them():
+    with pytest.raises(ConfigError, match=r"availability\.kind: .*independent, whose probabilities are known"):
+        specs(methods=["fedavg_known"], factors={"availability": [{"kind": "bernoulli", "probability": 0.5}]})
+    plain = {"kind": "bernoulli", "probability": 0.5}
+    [spec] = specs(methods=["fedavg_active"], setting={"availability": plain}).values()
+    assert spec["availability"] == plain
+
+
 def test_a_skipped_experiment_is_checked_but_not_planned():
     main = yaml.safe_load((CONFIG / "config.yaml").read_text())
     catalog = sources(CONFIG / "sources.yaml", {})
 
-    def plan(**tuning):
-        overrides = {"fedswe": {"experiments": {"tuning": tuning}}}
+    def plan(**protocols):
+        overrides = {"fedswe": {"experiments": {"protocols": protocols}}}
         return make_plan(load({**main, "studies": ["fedswe"], "overrides": overrides}, CONFIG), catalog)
 
-    assert plan().experiments.keys() - plan(skip=True).experiments.keys() == {"fedswe/tuning"}
+    assert plan().experiments.keys() - plan(skip=True).experiments.keys() == {"fedswe/protocols"}
     assert plan(skip=True).runs.keys() < plan().runs.keys()
     with pytest.raises(ConfigError, match="fedswe_kmm"):
         plan(skip=True, methods=["fedavg_active", "fedswe_kmm"])

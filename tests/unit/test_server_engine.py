@@ -105,6 +105,16 @@ def test_a_run_that_diverges_is_a_result(data: ImageData, caplog: pytest.LogCapt
     assert "training diverged" in caplog.text
 
 
+@pytest.mark.parametrize("round_number", [10, 12])
+def test_a_model_that_is_not_finite_is_found_though_nobody_trains_on_it(data: ImageData, round_number: int) -> None:
+    available = np.zeros((ROUNDS, CLIENTS), dtype=bool)
+    available[round_number - 1] = True
+    found = play(data, available, server_learning_rate=1e39)
+    evaluated = [4, 8, 10, 11, 12]
+    assert found["diverged"].dropna().tolist() == [float(number >= round_number) for number in evaluated]
+    assert (found["accuracy"][evaluated][found["diverged"] == 1] == 0.5).all()
+
+
 def test_with_nobody_at_all_the_model_stays(data: ImageData) -> None:
     found = play(data, np.zeros((ROUNDS, CLIENTS), dtype=bool), rule=FEDSWE)
     assert found["accuracy"].nunique() == 1

@@ -88,6 +88,17 @@ def test_gfedavg_amplifies_by_the_clock_and_leaves_the_model_from_before():
     assert float(state.memory["anchor"]) == -10
 
 
+@pytest.mark.parametrize("kind", sorted(RULES.keys() - {"mifa", "gfedavg"}))
+def test_a_round_with_nobody_is_safe_at_any_learning_rate(kind):
+    _, path = play(kind, [[0, 0]], [2.0, 6.0], x=1.5, eta_g=1e39)
+    assert path == [1.5]
+
+
+def test_fedswe_with_a_huge_k_stays_where_it_is():
+    _, path = play("fedswe", [[1, 1]], [2.0, 6.0], x=1.5, k=1e300)
+    assert path == [1.5]
+
+
 @pytest.mark.parametrize("kind", RULES)
 def test_a_single_client_alone(kind):
     state, _ = play(kind, [[1], [0], [1]], [1.0], p=1.0)

@@ -312,7 +312,7 @@ def test_a_pickle_that_asks_for_more_than_plain_data_is_refused(tmp_path, monkey
         ({}, "expected a dict of clients"),
         ({7: [1]}, "client 7: expected a dict with active, inactive and finish_time"),
         ({7: {"active": [], "inactive": []}}, "client 7: expected a dict with"),
-        ({None: client([0], [1])}, "a client is called by a NoneType; expected a number or text"),
+        ({None: client([0], [1])}, "not a pickle of plain data: a key is a NoneType"),
         ({7: client([0, 5], [1])}, "client 7: active and inactive are not two lists of the same length"),
         ({7: client(0, 1)}, "client 7: active: expected a list of numbers from 0 to 316224000 s"),
         ({7: client(["0"], [1])}, "client 7: active: expected a list of numbers"),

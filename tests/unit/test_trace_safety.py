@@ -227,10 +227,10 @@ def test_lists_that_many_clients_share_are_refused(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", [(1, 2), b"7", 10**5000], ids=["tuple", "bytes", "too long a number"])
+@pytest.mark.parametrize("name", [b"7", 10**5000], ids=["bytes", "too long a number"])
 def test_a_client_whose_name_cannot_be_shown_is_refused(tmp_path, name):
     clients = {name: {"active": [0], "inactive": [1], "finish_time": 5}}
-    refused("fedscale", write_clients(tmp_path / "t", clients), "a client is called by a (tuple|bytes|int); expected")
+    refused("fedscale", write_clients(tmp_path / "t", clients), "a client is called by a (bytes|int); expected")
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,23 @@ def test_a_file_that_no_mirror_has_is_named(svhn, mirror):
     assert [path.name for path in (svhn.root / "resources" / "svhn").iterdir()] == ["train_32x32.mat"]
 
 
+def test_a_wrong_file_put_there_by_hand_is_refused_until_it_is_mended(svhn, mirror):
+    folder, _ = mirror
+    place = svhn.root / "resources" / "svhn"
+    shutil.copytree(folder, place)
+    (place / "test_32x32.mat").write_bytes(mat(30))
+    for config in ("", "offline=True"):
+        output = svhn.fail("--cores", "1", "--until", "dataset", config=config)
+        [line] = [line for line in output.splitlines() if line.startswith("outagefl: ")]
+        assert "resources/svhn/test_32x32.mat: its md5 is" in line
+        assert "delete it" in line
+        assert not (svhn.root / "results" / "inputs" / "dataset").exists()
+    shutil.copy(folder / "test_32x32.mat", place)
+    svhn.finish("--cores", "1", "--until", "dataset", config="offline=True")
+    [prepared] = (svhn.root / "results" / "inputs" / "dataset").iterdir()
+    assert len(arrays.load(prepared).y_test) == COUNTS["test_32x32.mat"]
+
+
 def test_a_local_folder_replaces_all_files(svhn, mirror):
     folder, _ = mirror
     svhn.finish("--cores", "2", "--until", "dataset", config=f"local={{svhn: {folder}}}")

@@ -73,6 +73,12 @@ def made_from(what, name):
     return [f"results/{need}" for need in made.needs] + [str(path) for path in sources]
 
 
+def promises(what, name):
+    """Size and checksum of every downloaded file that an input is made from."""
+    source = PLAN.inputs[f"inputs/{what}/{name}"].source
+    return SOURCES[source].promises if source else {}
+
+
 def source_of(path):
     """The catalog's entry for the source behind a data set, a trace or a partition of one, with the title it has here."""
     made = PLAN.inputs[path]

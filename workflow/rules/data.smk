@@ -42,5 +42,6 @@ rule dataset:
     params:
         what="dataset",
         spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,
+        promises=lambda w: promises("dataset", w.name),
     script:
         "../scripts/input.py"

@@ -25,5 +25,6 @@ rule input:
     params:
         what=lambda w: w.what,
         spec=lambda w: PLAN.inputs[f"inputs/{w.what}/{w.name}"].spec,
+        promises=lambda w: promises(w.what, w.name),
     script:
         "../scripts/input.py"

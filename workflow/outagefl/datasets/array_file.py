@@ -28,7 +28,7 @@ def split(source: Path, x: NDArray[Any], y: NDArray[Any]) -> Split:
 def _read(source: Path, names: Collection[str], published: Published) -> Reading:
     """Read the splits; the classes, where the file has them, must be the published ones."""
     found = npy.archived(source, [*ARRAYS, "classes"] if "classes.npy" in names else ARRAYS)
-    if "classes" in found and tuple(found["classes"].tolist()) != published.classes:
+    if "classes" in found and found["classes"].astype(str).tolist() != list(published.classes):
         raise DataError(f"{source}: its classes are not those of {published.name}, in order")
     return Reading(split(source, found["x_train"], found["y_train"]), split(source, found["x_test"], found["y_test"]))
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from outagefl import components, files
 from outagefl.errors import DataError
+from outagefl.sources.boundary import faults_named
 
 Split = tuple[NDArray[np.uint8], NDArray[np.int64]]  # images (n, height, width, channels), labels (n,)
 
@@ -55,7 +56,8 @@ class ImageData:
 def create(spec: Mapping[str, Any], source: Path | None, target: Path) -> None:
     """Prepare the data set of ``spec`` (dataset) from ``source``, None for a bundled one, in the folder ``target``."""
     prepare, options = components.load("dataset", spec["dataset"])
-    prepare(source, target, **options)
+    with faults_named(source or spec["dataset"]["kind"]):
+        prepare(source, target, **options)
 
 
 def save(

@@ -37,19 +37,20 @@ def _joined(batches: Sequence[Split]) -> Split:
 
 
 def _batch(content: bytes, where: str, published: Published, key: bytes) -> Split:
-    """Read a pickled dict of ``data``, uint8 (n, 3072), each row three colour planes, and of n labels."""
+    """Read a pickled dict of ``data``, uint8 (n, 3072), each row three colour planes, and a list of n labels."""
     batch = unpickle.load(content, where)
     height, width, channels = published.shape
     size = height * width * channels
-    try:
-        data, labels = batch[b"data"], np.array(batch[key], dtype=np.int64)
-        fits = data.dtype == np.uint8 and data.shape == (len(labels), size)
-        fits = fits and bool(((labels >= 0) & (labels < len(published.classes))).all())
-    except (TypeError, KeyError, ValueError, AttributeError, OverflowError) as error:
-        raise DataError(f"{where}: not a {published.name} batch: {error!r}") from error
-    if not fits:
+    data, labels = (batch.get(name) for name in (b"data", key)) if isinstance(batch, dict) else (None, None)
+    if (
+        not isinstance(data, np.ndarray)
+        or data.dtype != np.uint8
+        or type(labels) is not list
+        or data.shape != (len(labels), size)
+        or not all(type(label) is int and 0 <= label < len(published.classes) for label in labels)
+    ):
         raise DataError(
-            f"{where}: not a {published.name} batch; expected data uint8 (n, {size}) and n labels "
+            f"{where}: not a {published.name} batch; expected data uint8 (n, {size}) and a list of n labels "
             f"from 0 to {len(published.classes) - 1}"
         )
-    return data.reshape(-1, channels, height, width).transpose(0, 2, 3, 1), labels
+    return data.reshape(-1, channels, height, width).transpose(0, 2, 3, 1), np.array(labels, dtype=np.int64)

@@ -14,7 +14,6 @@ from outagefl.errors import DataError
 
 FORMATS = ("PNG", "JPEG")
 MODES = {1: "L", 3: "RGB"}  # channels → Pillow's name
-UNDECODABLE = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 
 
 @dataclass(frozen=True)
@@ -44,5 +43,7 @@ def decode(content: bytes, where: str, shape: tuple[int, int, int], also: Collec
             return Picture(pixels.reshape(shape), image.format == "JPEG", image.mode != mode)
     except UnidentifiedImageError:
         raise DataError(f"{where}: neither PNG nor JPEG, or damaged in its first bytes") from None
-    except UNDECODABLE as error:
+    except DataError:
+        raise
+    except Exception as error:  # a damaged picture can raise almost anything
         raise DataError(f"{where}: cannot be decoded: {error}") from error

@@ -58,17 +58,19 @@ def balanced(labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def _official(names: Collection[str]) -> dict[str, str]:
-    """Official name, without ``.gz``, of each official file → its name in the source."""
+    """Place of each official file in the source → its official name, without ``.gz``."""
     known = {name for files in FILES.values() for name in files.values()}
-    called = {PurePosixPath(name).name.removesuffix(".gz"): name for name in names}
-    return {name: called[name] for name in sorted(known & called.keys())}
+    called = {place: PurePosixPath(place).name.removesuffix(".gz") for place in names}
+    return {place: name for place, name in called.items() if name in known}
 
 
 def _read_official(source: Path, names: Collection[str], published: Published) -> Reading:
-    present = {place: name for name, place in _official(names).items()}
-    found = {}
+    present = _official(names)
+    found: dict[str, NDArray[np.uint8]] = {}
     for place, content in archive.members(source, present.__contains__):
         where = f"{source}: {place}"
+        if present[place] in found:
+            raise DataError(f"{where}: a second {present[place]}; expected one")
         unpacked = archive.gunzip(content, where) if content.startswith(b"\x1f\x8b") else content
         found[present[place]] = idx.load(unpacked, where)
     return Reading(_upright(source, found, "train"), _upright(source, found, "test"))

@@ -199,20 +199,25 @@ def run(
                 report(state.round, state.metrics["accuracy"][state.round - 1])
     except TrainingError as error:
         log.warning("training diverged, the run counts as guessing from here on: %s", error)
-        while state.round < rounds:
-            state.round += 1
-            if due(state.round, rounds, **evaluation):
-                guess = 1 / len(dataset.classes)
+        guess = 1 / len(dataset.classes)
+        for state.round in [n for n in range(1, rounds + 1) if due(n, rounds, **evaluation)]:
+            if np.isnan(state.metrics["accuracy"][state.round - 1]):
                 state.record(accuracy=guess, train_accuracy=guess, diverged=1)
+    state.round = rounds
     state.record(**dict(zip(("server_memory", "client_memory"), memory_of(state), strict=True)))
     return tidy(state.metrics, np.arange(1.0, rounds + 1))
 
 
 def evaluate(state: ServerState, trainer: LocalTrainer, which: str, train_images: NDArray[np.int64]) -> None:
-    """Measure the model on all test images and on some training images, and how far apart the clients' models are."""
+    """Measure the model on all test images and on some training images, and how far apart the clients' models are.
+
+    Raises TrainingError when the model's loss is not finite.
+    """
     model, data = evaluated_model(state, which), trainer.data
     accuracy, loss = trainer.measure(model, data.x_test, data.y_test).tolist()
     train_accuracy, train_loss = trainer.measure(model, data.x_train, data.y_train, train_images).tolist()
+    if not np.isfinite([loss, train_loss]).all():
+        raise TrainingError(f"the loss of the global model is not finite after round {state.round}")
     state.record(accuracy=accuracy, loss=loss, train_accuracy=train_accuracy, train_loss=train_loss, diverged=0)
     if CLIENT_MODELS in state.memory:
         state.record(consensus_error=consensus_error(state.memory[CLIENT_MODELS]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from outagefl import components
 from outagefl.errors import DataError
 from outagefl.inputs import storage
+from outagefl.sources.boundary import faults_named
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ class Trace:
 def create(spec: Mapping[str, Any], source: Path, target: Path) -> None:
     """Read the trace of ``spec`` (trace) from ``source`` and write it to ``target``; log what was counted."""
     read, options = components.load("trace", spec["trace"])
-    trace = read(source, **options)
+    with faults_named(source):
+        trace = read(source, **options)
     if not trace.state.size:
         raise DataError(f"{source}: holds no device or no slot")
     log.info("%s: %d slots, %d devices", source, *trace.state.shape)

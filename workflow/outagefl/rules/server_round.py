@@ -53,6 +53,8 @@ class ServerRound:
 
     def descend(self, coefficients: NDArray[np.float64]) -> Tensor:
         """x^t − η_g Σ_i c_i G_i with ``coefficients`` c (|A^t|,); x^t itself when nobody is available."""
+        if not len(self.innovations):
+            return self.model
         return self.model - self.learning_rate * combine(self.innovations, coefficients)
 
 

@@ -14,7 +14,7 @@ import os
 import stat
 import tarfile
 import zipfile
-import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -31,13 +31,15 @@ LARGEST_TOTAL = 4 << 30  # bytes; the largest archive, CINIC-10, unpacks to abou
 HIGHEST_RATIO = 100  # images reach 1 to 10, a file of zeros 1000
 ALWAYS_ALLOWED = 16 << 20  # bytes that even the smallest archive may unpack to
 
-FAULTS = (EOFError, OSError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile, RuntimeError)
-
 
 def names(path: Path) -> list[str]:
-    """Name every file in a folder, tar, tar.gz, tar.xz or zip; errors as for ``members``."""
+    """Name every file in a folder, tar, tar.gz, tar.xz or zip; errors as for ``members``, and if one stands twice."""
     with _faults_named(path):
-        return [name for name, _, _ in _entries(path)]
+        found = [name for name, _, _ in _entries(path)]
+    for name, times in Counter(found).items():
+        if times > 1:
+            raise DataError(f"{path}: {name}: there are {times} files of this name; expected one")
+    return found
 
 
 def members(path: Path, wanted: Callable[[str], bool]) -> Members:
@@ -59,13 +61,15 @@ def members(path: Path, wanted: Callable[[str], bool]) -> Members:
 def files(path: Path, wanted: Collection[str]) -> Members:
     """Yield name and content of the files that are called ``wanted``, in whatever folder of the archive.
 
-    The names are without folders, the order is the archive's own. Raises DataError as ``members`` does, and in the end
-    if a file was missing.
+    The names are without folders, the order is the archive's own. Raises DataError as ``members`` does, if there are
+    two files of one name, and in the end if a file was missing.
     """
     missing = set(wanted)
     for place, content in members(path, lambda place: PurePosixPath(place).name in wanted):
         name = PurePosixPath(place).name
-        missing.discard(name)
+        if name not in missing:
+            raise DataError(f"{path}: {place}: a second {name}; expected one")
+        missing.remove(name)
         yield name, content
     if missing:
         raise DataError(f"{path}: lacks {', '.join(sorted(missing))}")
@@ -96,7 +100,9 @@ def _faults_named(where: Path | str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise DataError(f"{where}: no such file or folder") from None
-    except FAULTS as error:
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # a damaged archive can raise almost anything
         raise DataError(f"{where}: damaged, truncated or unreadable: {error}") from error
 
 

@@ -42,7 +42,15 @@ class Source:
     @property
     def paths(self) -> list[Path]:
         """What preparation reads: the downloaded files or the local path; nothing for a bundled source."""
-        return [self.local] if self.local else [Path("resources", self.name, name) for name in self.downloads]
+        return [self.local] if self.local else list(map(Path, self.promises))
+
+    @property
+    def promises(self) -> dict[str, dict[str, Any]]:
+        """What each downloaded file must be, by path: bytes (None: unknown) and checksum."""
+        return {
+            f"resources/{self.name}/{name}": {"bytes": file.get("bytes"), "checksum": file["checksum"]}
+            for name, file in self.downloads.items()
+        }
 
     @cached_property
     def identity(self) -> str:
@@ -71,15 +79,29 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
 
 def _local_checksum(path: Path) -> str:
     """SHA-256 of a local file, or of a folder's names and contents; remembered while sizes and times stay the same."""
-    if not path.exists():
-        raise DataError(f"config: local: {path}: no such file or folder")
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    stats = [(str(p.relative_to(path)), p.stat()) for p in files]
-    stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
-    known: dict[str, list[str]] = json.loads(CACHE.read_text(encoding="utf-8")) if CACHE.exists() else {}
-    key = str(path.resolve())
-    if known.get(key, [""])[0] != stamp:
-        contents = repr([(name, checksum(file)) for (name, _), file in zip(stats, files, strict=True)])
-        known[key] = [stamp, hashlib.sha256(contents.encode()).hexdigest() if path.is_dir() else checksum(path)]
-        write_json(CACHE, known)
+    try:
+        if not path.exists():
+            raise DataError(f"config: local: {path}: no such file or folder")
+        if not path.is_file() and not path.is_dir():
+            raise DataError(f"config: local: {path}: neither a file nor a folder")
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        stats = [(str(p.relative_to(path)), p.stat()) for p in files]
+        stamp = hashlib.sha256(repr([(name, s.st_size, s.st_mtime_ns) for name, s in stats]).encode()).hexdigest()
+        known, key = _remembered(), str(path.resolve())
+        if known.get(key, [""])[0] != stamp:
+            contents = repr([(name, checksum(file)) for (name, _), file in zip(stats, files, strict=True)])
+            known[key] = [stamp, hashlib.sha256(contents.encode()).hexdigest() if path.is_dir() else checksum(path)]
+            write_json(CACHE, known)
+    except (OSError, ValueError) as error:  # ValueError: no path at all, such as one with a zero byte
+        raise DataError(f"config: local: {path}: cannot be read ({error})") from error
     return known[key][1]
+
+
+def _remembered() -> dict[str, list[str]]:
+    """Path → stamp and checksum of local files; what is missing or damaged is computed anew."""
+    try:
+        known = json.loads(CACHE.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    sound = known.items() if isinstance(known, dict) else ()
+    return {path: entry for path, entry in sound if isinstance(entry, list) and list(map(type, entry)) == [str, str]}

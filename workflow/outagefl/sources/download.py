@@ -8,7 +8,6 @@ and, whichever mirrors it came from, gets its name only after its size and check
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import logging
 import os
 import time
@@ -20,15 +19,26 @@ from typing import BinaryIO
 
 import httpx
 from httpx import codes
-from tenacity import RetryCallState, Retrying, TryAgain, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    TryAgain,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+)
 
 from outagefl.errors import DataError
-from outagefl.files import checksum as file_checksum
+from outagefl.sources.verification import confirm, verify
 
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 5.0
 LONGEST_WAIT_SECONDS = 60.0
+SLOWEST = 1000  # bytes per second, on average over so many seconds; a telephone line brings several times as much
+SLOWEST_SECONDS = 60.0
+ENVIRONMENT = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")  # httpx heeds
 
 
 def fetch(
@@ -47,9 +57,9 @@ def fetch(
 
     ``bytes`` is the size (None: unknown; then no more than ``bytes_at_most`` are received), ``checksum`` is ``md5:…``,
     ``sha256:…`` or ``git-blob:…``. Each mirror gets ``attempts`` tries, ``backoff``, 2·``backoff``, … seconds apart;
-    ``timeout`` (seconds) is the longest silence of a server. Processes that ask for one target at once share one
-    download: the others wait. A target that is already there is only checked; a missing one is an error when
-    ``offline``.
+    ``timeout`` (seconds) is the longest silence of a server, and it must not be too slow. Processes that ask for one
+    target at once share one download: the others wait. A target that is already there is only checked; a missing one is
+    an error when ``offline``.
 
     Raises DataError naming every URL and its fault, and what to do. What arrived stays in ``<target>.part``, and the
     next call continues there, unless it is damaged.
@@ -60,7 +70,7 @@ def fetch(
         part = target.with_name(target.name + ".part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            with _held_alone(part) as stream, httpx.Client(follow_redirects=True, timeout=timeout) as client:
+            with _client(timeout) as client, _held_alone(part) as stream:
                 if not target.exists():
                     limit = bytes_at_most if bytes is None else bytes
                     complete = partial(_complete, client, stream, part, size=bytes, limit=limit, checksum=checksum)
@@ -68,27 +78,18 @@ def fetch(
                     os.replace(part, target)
         except OSError as error:
             raise DataError(f"{part}: the download failed: {error}") from error
+    confirm(target, bytes=bytes, checksum=checksum)
+
+
+def _client(timeout: float) -> httpx.Client:
     try:
-        verify(target, bytes=bytes, checksum=checksum)
-    except DataError as error:
-        raise DataError(f"{error}; delete it to have it downloaded again") from None
-
-
-def verify(path: Path, *, bytes: int | None, checksum: str) -> None:
-    """Check a file's size and checksum (as in ``fetch``); DataError says what differs."""
-    size = path.stat().st_size
-    if bytes is not None and size != bytes:
-        raise DataError(f"{path}: has {size} bytes, expected {bytes}")
-    algorithm, _, expected = checksum.partition(":")
-    found = _git_blob(path) if algorithm == "git-blob" else file_checksum(path, algorithm)
-    if found != expected:
-        raise DataError(f"{path}: its {algorithm} is {found}, expected {expected}")
-
-
-def _git_blob(path: Path) -> str:
-    """Compute the id git gives to a content: SHA-1 over ``blob <size>``, a zero byte, and the content."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.sha1(b"blob %d\0" % path.stat().st_size)).hexdigest()
+        return httpx.Client(follow_redirects=True, timeout=timeout)
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+        variables = [name for name in os.environ if name.upper() in ENVIRONMENT]
+        told = " ".join(str(error).split())
+        raise DataError(
+            f"the network cannot be used as the environment asks ({told}); correct or unset {', '.join(variables)}"
+        ) from error
 
 
 @contextmanager
@@ -129,7 +130,8 @@ def _from_first_mirror(
         retrying = Retrying(
             stop=stop_after_attempt(attempts),
             wait=wait_exponential(multiplier=backoff, max=LONGEST_WAIT_SECONDS),
-            retry=retry_if_exception_type((TryAgain, httpx.TransportError)),
+            retry=retry_if_exception_type((TryAgain, httpx.TransportError))
+            & retry_if_not_exception_type(httpx.UnsupportedProtocol),
             before_sleep=_announce_retry,
             reraise=True,
         )
@@ -169,11 +171,12 @@ def _complete(
     resumed_at = stream.seek(0, os.SEEK_END)
     if limit is not None and resumed_at > limit:
         resumed_at = _empty(stream)
-    if resumed_at != size:
-        _receive(client, stream, url, resumed_at, size, limit)
+    end_was_told = resumed_at == size or _receive(client, stream, url, resumed_at, size, limit)
     try:
         verify(part, bytes=size, checksum=checksum)
     except DataError as error:
+        if not end_was_told:
+            raise TryAgain(f"ended without a word of its length ({error})") from error
         _empty(stream)
         if resumed_at:
             raise TryAgain(f"continued a damaged part ({error})") from error
@@ -185,13 +188,16 @@ def _empty(stream: BinaryIO) -> int:
     return stream.seek(0)
 
 
-def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: int | None, limit: int | None) -> None:
-    """Append what comes after the first ``have`` bytes, or write everything anew if the server ignores Range."""
+def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: int | None, limit: int | None) -> bool:
+    """Append what comes after the first ``have`` bytes, or write everything anew if the server ignores Range.
+
+    Returns whether the end was told: else the connection may have been cut in the middle.
+    """
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with client.stream("GET", url, headers=headers) as response:
         status = response.status_code
-        if status == codes.REQUESTED_RANGE_NOT_SATISFIABLE:
-            return  # nothing comes after what is there: complete or damaged, the checksum will tell
+        if status == codes.REQUESTED_RANGE_NOT_SATISFIABLE and have:
+            return True  # nothing comes after what is there: complete or damaged, the checksum will tell
         if status in (codes.REQUEST_TIMEOUT, codes.TOO_MANY_REQUESTS) or response.is_server_error:
             raise TryAgain(f"{status} {response.reason_phrase}")
         if status not in (codes.OK, codes.PARTIAL_CONTENT):
@@ -210,6 +216,7 @@ def _receive(client: httpx.Client, stream: BinaryIO, url: str, have: int, size: 
         if have == 0:
             _empty(stream)
         _append(stream, response.iter_raw(), have, total, limit, url)
+        return total is not None
 
 
 def _append(
@@ -220,14 +227,20 @@ def _append(
     ``total`` is the size in the end, ``limit`` the number of bytes at which to give up.
     """
     received = have
-    begun = reported = time.monotonic()
+    begun = reported = checked = time.monotonic()
+    before = have
     for chunk in chunks:
         received += len(chunk)
         if limit is not None and received > limit:
             _empty(stream)
             raise DataError(f"sends more than {limit} bytes, the most expected")
         stream.write(chunk)
-        if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
+        now = time.monotonic()
+        if now - checked >= SLOWEST_SECONDS:
+            if received - before < SLOWEST * (now - checked):
+                raise TryAgain(f"sends less than {SLOWEST} bytes a second")
+            checked, before = now, received
+        if now - reported >= PROGRESS_SECONDS:
             reported = now
             share = f" of {total / 1e6:.1f} MB ({received / total:.0%})" if total else " MB"
             log.info("%s: %.1f%s, %.1f MB/s", url, received / 1e6, share, (received - have) / 1e6 / (now - begun))

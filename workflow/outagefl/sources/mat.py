@@ -35,11 +35,17 @@ def load(content: bytes, where: str, wanted: Collection[str]) -> dict[str, NDArr
         if content[HEADER - 4 : HEADER] != LITTLE_ENDIAN:
             raise ValueError("not a little-endian MATLAB file of version 5")
         found: dict[str, NDArray[Any]] = {}
+        left = allowance(len(content))
         for kind, element in _elements(memoryview(content)[HEADER:], padded=False):
-            for inner_kind, inner in _unpacked(element) if kind == COMPRESSED else [(kind, element)]:
+            elements = iter([(kind, element)])
+            if kind == COMPRESSED:
+                unpacked = _unpacked(element, left)
+                left -= len(unpacked)
+                elements = _elements(unpacked, padded=False)
+            for inner_kind, inner in elements:
                 if inner_kind == MATRIX:
                     found |= _array(inner, wanted)
-    except (ValueError, KeyError, struct.error, zlib.error) as error:
+    except Exception as error:  # a damaged file can raise almost anything
         raise DataError(f"{where}: damaged or not a MATLAB file: {error}") from error
     if missing := [name for name in wanted if name not in found]:
         raise DataError(f"{where}: lacks the array {', '.join(missing)}")
@@ -61,15 +67,14 @@ def _elements(data: memoryview, *, padded: bool) -> Iterator[tuple[int, memoryvi
         at += -at % 8 if padded else 0
 
 
-def _unpacked(element: memoryview) -> Iterator[tuple[int, memoryview]]:
-    limit = allowance(len(element))
+def _unpacked(element: memoryview, limit: int) -> memoryview:
     unpacker = zlib.decompressobj()
     unpacked = unpacker.decompress(element, limit + 1)
     if len(unpacked) > limit:
-        raise ValueError(f"{len(element)} bytes unpack to more than {limit}")
+        raise ValueError("it unpacks to far more than its size")
     if not unpacker.eof:
         raise ValueError("a compressed element is cut short")
-    return _elements(memoryview(unpacked), padded=False)
+    return memoryview(unpacked)
 
 
 def _array(matrix: memoryview, wanted: Collection[str]) -> dict[str, NDArray[Any]]:

@@ -15,25 +15,30 @@ from outagefl.analysis.theory.algorithm import durations
 from outagefl.analysis.theory.options import probability as check_probability
 from outagefl.analysis.theory.result import Array, Checked, Finding, mean_interval
 from outagefl.inputs import checks
+from outagefl.inputs.probability import interleaved, periodic, sine, staircase, stationary
 
 FLOOR = 0.1  # below, an interleaved client counts as unavailable (released code)
-STAIR = 0.4  # the lower step of the staircase
 ROUNDING = 1e-9
 
 
 def dynamics(rounds: int, probability: float, gamma: float, period: int, window: int) -> dict[str, tuple[Array, int]]:
-    """The availability dynamics of Section 7, by name: p^t (rounds,) and the length P of a window of Assumption 1."""
-    t = np.arange(rounds)
-    steady = np.full(rounds, probability)
-    sine = probability * (gamma * np.sin(2 * np.pi * t / period) + 1 - gamma)
-    return {
-        "always": (np.ones(rounds), 1),
-        "stationary": (steady, 1),
-        "staircase": (np.where(t < rounds / 2, steady, STAIR * steady), 1),
-        "sine": (sine, period),
-        "interleaved": (np.where(sine < FLOOR, 0, sine), period),
-        "periodic": (np.where(t % window < window / 2, steady, 0), window),
+    """The availability dynamics of Section 7, by name: p^t (rounds,) and the length P of a window of Assumption 1.
+
+    They are those of the runs, of a client with this base probability; in the periodic one two groups share ``window``.
+    """
+    base = np.full(2, probability)
+    found = {
+        "always": (np.ones((rounds, 2)), 1),
+        "stationary": (stationary.matrix(rounds, base=base), 1),
+        "staircase": (staircase.matrix(rounds, base=base, period=period), period),
+        "sine": (sine.matrix(rounds, base=base, gamma=gamma, period=period), period),
+        "interleaved": (
+            interleaved.matrix(rounds, base=base, gamma=gamma, period=period, threshold=FLOOR),
+            period,
+        ),
+        "periodic": (periodic.matrix(rounds, base=base, groups=2, window=window // 2, within="stationary"), window),
     }
+    return {name: (matrix[:, 0], length) for name, (matrix, length) in found.items()}
 
 
 def moments(p: Array) -> Array:

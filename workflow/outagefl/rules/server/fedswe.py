@@ -33,7 +33,7 @@ def step(seen: ServerRound, memory: Memory, *, k: float, innovation_clip: float 
     if innovation_clip is not None:
         innovation *= min(1.0, innovation_clip / max(float(innovation.norm()), 1e-12))
     fresh = combine(seen.starts, np.full(present, 1 / present)) - seen.learning_rate * innovation
-    model = (present * fresh + k * seen.model) / (present + k)
+    model = seen.model + present / (present + k) * (fresh - seen.model)
     memory[CLIENT_MODELS][clients] = model
     last[clients] = seen.number
     return model
