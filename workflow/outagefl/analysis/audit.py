@@ -54,20 +54,19 @@ def quirk_name(protocol: str) -> str:
 def parts(found: pd.DataFrame, control: str) -> pd.DataFrame:
     """The parts of every lead, a row per seed: setting, method, seed, part, value; ``found``: see ``leads``."""
     keys = [*CELL, "seed"]
-    wide = found.pivot(index=keys, columns=SWITCH, values="lead").loc[
-        pd.MultiIndex.from_frame(found[keys].drop_duplicates())
-    ]
-    over_control = wide[PAPER].xs(control, level="method")
-    rule = over_control.reindex(wide.index.droplevel("method")).to_numpy()
-    columns = {LEAD + PAPER: wide[PAPER], RULE: rule, SELF: wide[PAPER] - rule}
+    wide = found.pivot(index=keys, columns=SWITCH, values="lead").reset_index()
+    wide = found[keys].drop_duplicates().merge(wide, on=keys)
+    rule = wide.loc[wide["method"] == control, ["setting", "seed", PAPER]].rename(columns={PAPER: RULE})
+    wide = wide.merge(rule, on=["setting", "seed"], how="left", validate="many_to_one")
+    paper = wide[PAPER]
+    columns = {LEAD + PAPER: paper, RULE: wide[RULE], SELF: paper - wide[RULE]}
     quirks = [name for name in dict.fromkeys(found[SWITCH]) if name not in (PAPER, RELEASED)]
-    columns |= {quirk_name(name): wide[name] - wide[PAPER] for name in quirks}
+    columns |= {quirk_name(name): wide[name] - paper for name in quirks}
     if RELEASED in wide:
-        together = wide[RELEASED] - wide[PAPER]
-        columns[REST] = together - sum(wide[name] - wide[PAPER] for name in quirks)
+        columns[REST] = wide[RELEASED] - paper - sum(wide[name] - paper for name in quirks)
         columns[LEAD + RELEASED] = wide[RELEASED]
-    table = pd.DataFrame(columns, wide.index).rename_axis(columns="part")
-    return table.stack().rename("value").reset_index()
+    table = wide[keys].assign(**columns)
+    return table.melt(keys, var_name="part", ignore_index=False).sort_index(kind="stable").reset_index(drop=True)
 
 
 def published_leads(index: pd.DataFrame, root: Path, baseline: str, curves: str | None) -> pd.DataFrame:
@@ -77,7 +76,7 @@ def published_leads(index: pd.DataFrame, root: Path, baseline: str, curves: str 
     if baseline not in ends:
         return pd.DataFrame(columns=[*CELL, "value"])
     lead = ends.drop(columns=baseline).rsub(ends[baseline], axis=0)
-    return lead.stack().rename("value").reset_index()
+    return lead.reset_index().melt("setting", var_name="method").dropna()
 
 
 def summary(values: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from outagefl.analysis.indexes import factors, level_names, setting
@@ -49,9 +50,9 @@ def arrange(cells: pd.DataFrame, index: pd.DataFrame, headings: Sequence[str], v
 
 def spread(mean: float, sd: float, digits: int) -> str:
     """``mean ± sd``, the mean alone where there is no deviation, a dash where there is no mean."""
-    if pd.isna(mean):
+    if np.isnan(mean):
         return DASH
-    return f"{mean:.{digits}f}" + ("" if pd.isna(sd) else f"{NO_BREAK}±{NO_BREAK}{sd:.{digits}f}")
+    return f"{mean:.{digits}f}" + ("" if np.isnan(sd) else f"{NO_BREAK}±{NO_BREAK}{sd:.{digits}f}")
 
 
 def marked(goodness: pd.Series[float], by: Sequence[pd.Series[str]]) -> pd.Series[str]:

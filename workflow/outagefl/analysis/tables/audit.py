@@ -39,7 +39,7 @@ def tabulate(
 
 
 def _text(mean: float, high: float, p: float) -> str:
-    half = "" if pd.isna(high) else f"{NO_BREAK}±{NO_BREAK}{high - mean:.1f}"
+    half = "" if pd.isna(high) or high == mean else f"{NO_BREAK}±{NO_BREAK}{high - mean:.1f}"
     return signed(mean, 1) + stars(p) + half
 
 
@@ -51,7 +51,7 @@ def _caption(baseline: str, control: str, tail: float, published: bool) -> str:
         "*** < .001).",
         f"Lead, paper = rule (the lead over {label(control)}, which averages evenly) + self weight (what that gains "
         "over the method). Each quirk of the released code: by how much it alone changes the lead, 0 where it touches "
-        "neither method. Lead, released = lead, paper + all quirks + rest (the quirks not listed, and how all work together).",
+        "neither method. Lead, released = lead, paper + quirks + rest (quirks not listed, and how all work together).",
     ]
     if published:
         parts.append("Published: at the end of the papers' curves, read from their figures (±0.3).")

@@ -68,7 +68,7 @@ def check(
     hold for all rates and ages of a quantity at once.
     """
     chosen = numbers("theory.rates", rates, probability, least=2)
-    times = np.array(numbers("theory.ages", ages, not_negative, least=2))
+    times = np.array(numbers("theory.ages", ages, not_negative, least=2), dtype=float)
     checks.positive("theory.tau", tau)
     probability("theory.beta", beta)
     checks.whole("theory.chunks", chunks, 1)

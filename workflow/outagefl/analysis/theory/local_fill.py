@@ -18,13 +18,15 @@ from outagefl.inputs import checks
 from outagefl.inputs.channel import bernoulli, gilbert_elliott
 from outagefl.rules.local_fill import fill
 
+Channel = Callable[[int, float, np.random.Generator], NDArray[np.bool_]]
+
 TOLERANCE = 1e-6  # float32 rounding where nothing is lost and an interval is a point
 IN_TIME, BURSTS, EARLY = "Bernoulli", "bursts", "filled early"
 
 
 def coefficients(
     rng: np.random.Generator,
-    channel: Callable[[int, float, np.random.Generator], NDArray[np.bool_]],
+    channel: Channel,
     rate: float,
     *,
     chunks: int,
@@ -65,7 +67,11 @@ def check(
     checks.number("theory.moved", moved, 0, 0.9)
     checks.whole("theory.repetitions", repetitions, 2)
     bursty = partial(gilbert_elliott.received, mean_burst=mean_burst)
-    cases = {IN_TIME: (bernoulli.received, 0.0), BURSTS: (bursty, 0.0), EARLY: (bernoulli.received, moved)}
+    cases: dict[str, tuple[Channel, float]] = {
+        IN_TIME: (bernoulli.received, 0.0),
+        BURSTS: (bursty, 0.0),
+        EARLY: (bernoulli.received, moved),
+    }
     rows = []
     for name, (channel, gone) in cases.items():
         for rate in chosen:

@@ -40,8 +40,7 @@ def check(
     """
     chosen = numbers("theory.rates", rates, probability, least=2)
     checks.whole("theory.nodes", nodes, 2)
-    checks.whole("theory.degree", degree, 1)
-    checks.number(f"theory.degree with {nodes} nodes", degree, 1, nodes - 1)
+    checks.whole("theory.degree", degree, 1, nodes - 1)
     checks.whole("theory.rounds", rounds, 1)
     checks.whole("theory.chunks", chunks, 1)
     checks.whole("theory.repetitions", repetitions, 2)
