@@ -23,6 +23,9 @@ SMALL = {
     "mixing_bound": MIXING | {"group_rounds": 2, "example_probability": 0.5, "example_virtual_clients": 5},
     "interpolation": {"clients": 2, "problems": 1, "rounds": 100, "learning_rate": 0.1},
     "echoing": {"rounds": 40, "repetitions": 50, "probability": 0.3, "gamma": 0.3, "period": 4, "window": 10},
+    "local_fill": {"rates": [0.5, 1], "chunks": 50, "chunk": 2, "mean_burst": 5, "moved": 0.2, "repetitions": 100},
+    "push_sum_drain": {"nodes": 4, "degree": 2, "rates": [0.5, 1], "rounds": 3, "chunks": 20, "repetitions": 50},
+    "inverse_weighting": {"ages": [0, 2], "rates": [0.5, 1], "tau": 5, "beta": 0.05, "chunks": 50, "repetitions": 100},
     "slips": {"available": 4, "virtual_clients": 4, "window": 10, "alphas": [1, 0.1], "classes": 5, "clients": 50},
 }
 
@@ -65,6 +68,11 @@ def test_every_check_has_findings_that_repeat_and_a_figure_in_which_nothing_is_c
         ("echoing", "gamma", 0.9),
         ("echoing", "rounds", 5),
         ("slips", "alphas", [0.1, -1]),
+        ("local_fill", "rates", [0, 0.5]),
+        ("local_fill", "moved", 1),
+        ("push_sum_drain", "degree", 4),
+        ("inverse_weighting", "tau", 0),
+        ("inverse_weighting", "ages", [1]),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(kind, option, value):

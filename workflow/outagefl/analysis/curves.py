@@ -84,3 +84,11 @@ def draw_panels(
         axes.set_ylim(limits)
     style.legend(figure, methods, looks, more)
     return figure, panels
+
+
+def logarithmic(axes: Axes, means: pd.Series[float]) -> None:
+    """Make the y axis logarithmic, wide enough for the ``means`` that are above 0."""
+    axes.set_yscale("log")
+    positive = means[means > 0]
+    if len(positive):
+        axes.set_ylim(0.7 * positive.min(), 1.4 * positive.max())

@@ -15,7 +15,13 @@ from outagefl.errors import DataError
 
 FIXED = ("study", "experiment", "method", "seed", "run", "checksum")
 SEPARATOR = " · "  # between the factors' labels in the name of a setting
-SYMBOLS = {"alpha": "α", "gamma": "γ", "probability": "p"}  # of factors that end with these names
+SYMBOLS = {
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "probability": "p",
+    "tau": "τ",
+}  # of factors that end with these names
 
 
 def read_index(path: Path | str) -> pd.DataFrame:

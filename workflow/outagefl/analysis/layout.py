@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from outagefl.analysis.indexes import factors, level_names, setting
 from outagefl.analysis.looks import label
-from outagefl.analysis.writers import DASH
+from outagefl.analysis.writers import BOLD, DASH, NO_BREAK, UNDERLINE
 
 
 def places(index: pd.DataFrame) -> pd.DataFrame:
@@ -45,6 +46,19 @@ def arrange(cells: pd.DataFrame, index: pd.DataFrame, headings: Sequence[str], v
     order = wide.loc[_in_order(placed, rows), _in_order(placed, columns)].fillna(DASH)
     order.index.names, order.columns.names = [None] * len(rows), [None] * len(columns)
     return order.loc[:, (order != DASH).any()]
+
+
+def spread(mean: float, sd: float, digits: int) -> str:
+    """``mean ± sd``, the mean alone where there is no deviation, a dash where there is no mean."""
+    if np.isnan(mean):
+        return DASH
+    return f"{mean:.{digits}f}" + ("" if np.isnan(sd) else f"{NO_BREAK}±{NO_BREAK}{sd:.{digits}f}")
+
+
+def marked(goodness: pd.Series[float], by: Sequence[pd.Series[str]]) -> pd.Series[str]:
+    """How each cell is marked: BOLD the largest of its group, UNDERLINE the second largest, all that tie alike."""
+    place = goodness.groupby(list(by)).rank(method="dense", ascending=False)
+    return place.map({1: BOLD, 2: UNDERLINE}).fillna("")
 
 
 def _in_order(frame: pd.DataFrame, names: list[str]) -> list[object]:

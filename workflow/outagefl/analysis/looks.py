@@ -1,8 +1,9 @@
 """Each method's printed name, colour and dash, the same everywhere, and the looks of a factor's levels.
 
-Colours are colour-blind safe: seaborn's palette for gossip, Paul Tol's vibrant scheme for servers. Gossip rules that
-share a colour share an idea: solid discounts the client's own model too, dashed only what it received; controls are
-dotted or dash-dotted. Server rules with the aid of memory or known statistics are dash-dotted.
+Colours are colour-blind safe: seaborn's palette for gossip, Paul Tol's vibrant scheme for servers and his bright one
+for inboxes. Gossip rules that share a colour share an idea: solid discounts the client's own model too, dashed only
+what it received; controls are dotted or dash-dotted. Server rules with the aid of memory or known statistics are
+dash-dotted. Inbox rules in broken lines are controls of the one with the solid line.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ METHODS: dict[str, tuple[str, str, Dash]] = {
     "fedavg_known": ("FedAvg (known p)", "#ee7733", "-."),
     "mifa": ("MIFA", "#009988", "-."),
     "fedvarp": ("FedVARP", "#ee3377", "-."),
+    "dflaa": ("DFL-AA", "#aa3377", "-"),
+    "ipw_only": ("IPW only", "#aa3377", "--"),
+    "aoi_only": ("AoI only", "#aa3377", ":"),
+    "swift": ("SWIFT", "#4477aa", "-"),
+    "swift_adaptive": ("SWIFT (adaptive)", "#4477aa", "--"),
+    "ad_psgd": ("AD-PSGD", "#228833", "-"),
+    "soft_dsgd": ("Soft-DSGD", "#ccbb44", "-"),
+    "fedavg_drop": ("FedAvg (drop)", "#bbbbbb", "-"),
 }
 # For methods without an entry: colours of Paul Tol's muted scheme and dashes that no entry uses.
 OTHER_COLOURS = ("#332288", "#117733", "#44aa99", "#882255", "#aa4499", "#999933", "#cc6677")

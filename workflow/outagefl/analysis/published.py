@@ -8,7 +8,7 @@ another data set or under another availability never has a published value besid
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,14 @@ def published_beside(index: pd.DataFrame, root: Path, path: str | None, metrics:
     for row in index.assign(setting=setting(index)).drop_duplicates(["setting", "method"]).to_dict("records"):
         spec = read_record(Path(root) / row["run"], "spec")
         for fact in facts[(facts["method"] == row["method"]) & facts["metric"].isin(metrics)].to_dict("records"):
-            if all(fact[key] == "" or _same(fact[key], dotted(spec, key)) for key in keys):
+            if fits(fact, keys, spec):
                 rows.append({**fact, "setting": row["setting"]})
     return pd.DataFrame(rows, columns=columns)
+
+
+def fits(fact: Mapping[Hashable, Any], keys: Sequence[str], spec: Mapping[str, Any]) -> bool:
+    """Whether a spec has the values that a published fact has under some dotted keys; an empty one fits every spec."""
+    return all(fact[key] == "" or _same(fact[key], dotted(spec, key)) for key in keys)
 
 
 def _same(text: str, value: Any) -> bool:

@@ -40,15 +40,17 @@ def panels(
     height: float = 2.7,
     sharey: bool = False,
     columns: int | None = None,
+    sharex: bool = True,
 ) -> tuple[Figure, list[Axes]]:
     """A figure with one titled panel per title, at most three a row unless ``columns`` says how many.
 
-    ``height`` is in inches per row of panels. The x axis is common; every panel has its own y axis unless ``sharey``.
+    ``height`` is in inches per row of panels. The x axis is common unless ``sharex`` is false; every panel has its own
+    y axis unless ``sharey``.
     """
     columns = columns or (len(titles) if len(titles) < 4 else 2 if len(titles) == 4 else 3)
     rows = math.ceil(len(titles) / columns)
     figure = Figure(figsize=(WIDTH if columns > 1 else SINGLE, height * rows + 1.1), layout="constrained")
-    grid = figure.subplots(rows, columns, sharex=True, sharey=sharey, squeeze=False).flatten()
+    grid = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False).flatten()
     for place, axes in enumerate(grid):
         if place >= len(titles):
             axes.remove()

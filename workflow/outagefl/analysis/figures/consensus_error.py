@@ -31,11 +31,9 @@ def draw(index: pd.DataFrame, root: Path, *, level: str | None = None) -> Figure
         index = levels_as_lines(index, level)
         look = looks.of_levels(list(dict.fromkeys(index["method"]))).__getitem__
     errors = collect(index, root, lambda folder: metrics(folder, [METRIC], mean=True))
-    means = curves.over_seeds(errors, "round").query("mean > 0").groupby("setting")["mean"]
+    table = curves.over_seeds(errors, "round")
     with style.theme():
         figure, panels = curves.draw_panels(errors, index, "round", "round", "consensus error", looks=look)
         for axes, setting in zip(panels, dict.fromkeys(errors["setting"]), strict=True):
-            axes.set_yscale("log")
-            if setting in means.groups:
-                axes.set_ylim(0.7 * means.min()[setting], 1.4 * means.max()[setting])
+            curves.logarithmic(axes, table.loc[table["setting"] == setting, "mean"])
     return figure

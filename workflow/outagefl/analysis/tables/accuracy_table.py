@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from outagefl.analysis.finals import PARTS, final_accuracies
-from outagefl.analysis.layout import arrange
+from outagefl.analysis.layout import arrange, marked, spread
 from outagefl.analysis.looks import label
 from outagefl.analysis.published import published_beside
-from outagefl.analysis.writers import BOLD, DASH, NO_BREAK, UNDERLINE, Table
+from outagefl.analysis.writers import Table
 
 KEYS = ["setting", "method", "metric"]
 DIGITS = 1
@@ -49,17 +49,9 @@ def _cells(tidy: pd.DataFrame, aided: Sequence[str]) -> pd.DataFrame:
     theirs = tidy[KEYS].assign(source="paper", mean=tidy["published_mean"], sd=tidy["published_sd"], flag="")
     cells = pd.concat([ours, theirs] if theirs["mean"].notna().any() else [ours]).sort_index(kind="stable")
     rivals = cells["mean"].where(~cells["method"].isin(aided)).round(DIGITS)
-    place = rivals.groupby([cells["setting"], cells["metric"], cells["source"]]).rank(method="dense", ascending=False)
-    cells["mark"] = place.map({1: BOLD, 2: UNDERLINE}).fillna("")
-    cells["text"] = [_text(*row) for row in zip(cells["mean"], cells["sd"], cells["flag"], strict=True)]
-    return cells
-
-
-def _text(mean: float, sd: float, flag: str) -> str:
-    if np.isnan(mean):
-        return DASH
-    spread = "" if np.isnan(sd) else f"{NO_BREAK}±{NO_BREAK}{sd:.{DIGITS}f}"
-    return f"{mean:.{DIGITS}f}{spread}{flag}"
+    cells["mark"] = marked(rivals, [cells["setting"], cells["metric"], cells["source"]])
+    texts = [spread(mean, sd, DIGITS) for mean, sd in zip(cells["mean"], cells["sd"], strict=True)]
+    return cells.assign(text=texts + cells["flag"])
 
 
 def _caption(tidy: pd.DataFrame, tail: float, aided: Sequence[str]) -> str:

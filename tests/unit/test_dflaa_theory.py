@@ -1,0 +1,52 @@
+"""The DFL-AA paper's theory: what holds in closed form, what does not, and what the released code's order breaks."""
+
+import numpy as np
+import pytest
+import torch
+
+from outagefl.analysis.theory import inverse_weighting, local_fill, push_sum_drain
+from outagefl.inputs.channel import bernoulli
+
+
+def findings(kind, **options):
+    return kind.check(np.random.default_rng(0), **options).findings
+
+
+def test_local_fill_takes_q_of_the_way_unless_it_was_done_before_the_receiver_moved():
+    options = {"rates": [0.5, 0.8, 1], "chunks": 200, "chunk": 2, "mean_burst": 5, "moved": 0.5, "repetitions": 500}
+    in_time, bursts, early = findings(local_fill, **options)
+    assert (in_time.holds, bursts.holds, early.holds) == (True, True, False)
+    assert early.computed == pytest.approx(0.5 - 0.5 * 0.5 / 0.5, abs=0.02)  # q − (1 − q)·moved/(1 − moved)
+
+
+def test_a_message_without_loss_is_taken_whole():
+    found = local_fill.coefficients(
+        np.random.default_rng(0), bernoulli.received, 1, chunks=3, chunk=2, moved=0.3, repetitions=2
+    )
+    assert found == pytest.approx([1, 1])
+
+
+def test_push_sum_loses_a_fixed_share_a_round():
+    assert push_sum_drain.left(0.5, 4) == pytest.approx(3 / 5)
+    options = {"nodes": 6, "degree": 4, "rates": [0.5, 1], "rounds": 5, "chunks": 30, "repetitions": 400}
+    drains, stays = findings(push_sum_drain, **options)
+    assert (drains.expected, stays.expected) == (pytest.approx(0.6**5), 1)
+    assert drains.computed == pytest.approx(0.6**5, rel=0.01)
+    assert stays.computed == pytest.approx(1)
+
+
+def test_weights_are_those_of_the_rule_with_the_rates_it_is_told():
+    rates = torch.full((1, 2), 0.5, dtype=torch.float64)
+    found = inverse_weighting.weights(np.array([0.4, 0.6]), np.array([0.0, 5.0]), rates, tau=5, beta=0)
+    assert found == pytest.approx(np.array([2, 2 / np.e]) / (3 + 2 / np.e))
+
+
+def test_the_numerator_is_free_of_q_and_the_update_is_not():
+    options = {"ages": [0, 2], "rates": [0.5, 1], "tau": 5, "beta": 0.05, "chunks": 100, "repetitions": 500}
+    known, tracked, update, undone = findings(inverse_weighting, **options)
+    assert (known.holds, tracked.holds, update.holds, undone.holds) == (True, True, False, False)
+    alpha = 1 + np.exp(-2 / 5)
+    assert update.expected == pytest.approx(1 / (1 + alpha))
+    assert update.computed == pytest.approx(1 / (1 + 2 * alpha), rel=0.02)
+    assert undone.expected == 2
+    assert undone.computed == pytest.approx((alpha / (1 + 2 * alpha)) / (0.5 * 2 / 3), rel=0.02)
