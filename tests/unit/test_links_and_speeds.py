@@ -175,10 +175,13 @@ def test_short_names_stand_for_links():
     ],
 )
 def test_values_are_checked_before_anything_runs(changes, message):
-    model = {"model": {}, "training": {"steps": 1, "batch_size": 1, "learning_rate": 1}, "evaluation": {"every": 1}}
-    gossip = {"rounds": 1, "order": "train_then_mix", "availability": {}} if changes.get("engine") == "gossip" else {}
-    spec = {**SPEC, "rounds": 1, **model, **gossip, **changes}
-    if gossip:
+    training = {"steps": 1, "batch_size": 1, "learning_rate": 1}
+    spec = {**SPEC, "model": {}, "training": training, "evaluation": {"every": 1, "clock": "seconds"}}
+    if changes.get("engine") == "gossip":
         spec = {key: value for key, value in spec.items() if key not in ("links", "speeds", "channel")}
+        spec |= {"rounds": 1, "order": "train_then_mix", "availability": {}}
+    else:
+        spec |= {"horizon": 1, "init": "pytorch", "chunk": 350, "fill_at": "aggregation", "exchange": "all"}
+    spec |= changes
     with pytest.raises(ConfigError, match=f"study: {message}"):
         check(spec, "run", "study")
