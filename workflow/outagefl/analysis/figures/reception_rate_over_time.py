@@ -41,5 +41,6 @@ def draw(index: pd.DataFrame, root: Path) -> Figure:
             for (method, _), run in here.groupby(["method", "seed"], sort=False):
                 axes.plot(run["time"], run["value"], linewidth=0.8, alpha=0.8, color=looks.look(str(method))["color"])
             axes.axhline(here["true"].iloc[0], color="#222222", linewidth=1, linestyle=":")
-            axes.text(0.97, 0.04, f"sd {spread[where]:.4f}", ha="right", transform=axes.transAxes, fontsize=8)
+            if spread.notna()[where]:
+                axes.text(0.97, 0.04, f"sd {spread[where]:.4f}", ha="right", transform=axes.transAxes, fontsize=8)
     return figure

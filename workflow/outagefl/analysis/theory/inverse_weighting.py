@@ -21,9 +21,9 @@ TOLERANCE = 1e-9
 FLOOR = 1e-6  # out of the way
 KNOWN, ESTIMATED = "true q", "estimated q̂"
 QUANTITIES = {
-    "numerator": "numerator: a_j c_j",
-    "coefficient": "with the denominator: a_j c_j / (1 + Σ a)",
-    "uniform": "uniform weights: c_j / (1 + k)",
+    "numerator": "numerator",
+    "coefficient": "divided by 1 + Σ a",
+    "uniform": "uniform weights",
 }
 
 
