@@ -25,10 +25,10 @@ def over_seeds(values: pd.DataFrame, x: str) -> pd.DataFrame:
     """Mean over seeds with its 95 % t interval: columns setting, method, ``x``, mean, low, high, n (seeds).
 
     ``values`` has at most one row per setting, method, seed and ``x``, with a column ``value``. One seed has no
-    interval: low and high are NaN there.
+    interval, and that of two, twelve standard errors to either side, would leave every panel: low and high are NaN.
     """
     table = values.groupby(["setting", "method", x], sort=False)["value"].agg(["mean", "std", "count"]).reset_index()
-    half = t_half_width(table["std"], table["count"])
+    half = pd.Series(t_half_width(table["std"], table["count"])).where(table["count"] > 2)
     table = table.assign(low=table["mean"] - half, high=table["mean"] + half, n=table["count"])
     return table.drop(columns=["std", "count"]).sort_values(x, kind="stable", ignore_index=True)
 
