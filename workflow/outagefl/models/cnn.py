@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from outagefl.errors import ConfigError
+from outagefl.models.images import require_halvings
 
 
 def build(
@@ -28,12 +28,8 @@ def build(
     hidden 256, 64 it has 551,786 (CIFAR-10), and with hidden 512, 256 and dropout 0.2 1,193,130 (CINIC-10). ConfigError
     for more poolings than the image has halves.
     """
+    require_halvings(image_shape, channels)
     height, width, depth = image_shape
-    if min(height, width) < 2 ** len(channels):
-        raise ConfigError(
-            f"model.channels: {list(channels)} halves images of {height}×{width} {len(channels)} times; "
-            f"expected at most {min(height, width).bit_length() - 1} entries"
-        )
     layers: list[nn.Module] = []
     for channel in channels:
         layers += [nn.Conv2d(depth, channel, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor, nn
 
-from outagefl.errors import ConfigError
+from outagefl.models.images import require_halvings
 
 
 class Stage(nn.Module):
@@ -51,12 +51,8 @@ def build(
     ConfigError for more stages than the image has halves: every normalisation then sees at least 2×2 pixels, so that a
     batch of a single image can be trained on.
     """
-    height, width, depth = image_shape
-    if min(height, width) < 2 ** len(channels):
-        raise ConfigError(
-            f"model.channels: {list(channels)} halves images of {height}×{width} {len(channels)} times; "
-            f"expected at most {min(height, width).bit_length() - 1} entries"
-        )
+    require_halvings(image_shape, channels)
+    depth = image_shape[2]
     layers: list[nn.Module] = []
     for channel in channels:
         layers.append(Stage(depth, channel))
