@@ -23,19 +23,25 @@ METRICS = ("train", "test", "rounds")
 CELL = ["setting", "method", "metric", "target"]
 
 
+def read_facts(path: Path | str, what: str, columns: Sequence[str]) -> pd.DataFrame:
+    """A table of published facts as text; DataError naming the file that is no table of ``what`` or lacks a column."""
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such table of {what}") from None
+    except ValueError as error:
+        raise DataError(f"{path}: not a table of {what} ({error})") from None
+    if missing := [column for column in columns if column not in frame]:
+        raise DataError(f"{path}: the table lacks the column {missing[0]!r}")
+    return frame
+
+
 def read_published(path: Path | str) -> pd.DataFrame:
     """The table of facts: target, mean and sd as floats, everything else as text.
 
     Raises DataError naming the file and line of what cannot be used.
     """
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such table of published values") from None
-    except ValueError as error:
-        raise DataError(f"{path}: not a table of published values ({error})") from None
-    if missing := [column for column in FIXED if column not in frame]:
-        raise DataError(f"{path}: the table lacks the column {missing[0]!r}")
+    frame = read_facts(path, "published values", FIXED)
     for line, metric in enumerate(frame["metric"], start=2):
         if metric not in METRICS:
             raise DataError(f"{path}: line {line}: {unknown('metric', metric, METRICS)}")

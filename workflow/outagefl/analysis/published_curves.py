@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from outagefl.analysis.indexes import setting
-from outagefl.analysis.published import fits
+from outagefl.analysis.published import fits, read_facts
 from outagefl.analysis.records import read_record
 from outagefl.errors import DataError
 
@@ -25,14 +25,7 @@ def read_curves(path: Path | str) -> pd.DataFrame:
 
     Raises DataError naming the file and line of what cannot be used.
     """
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such table of published curves") from None
-    except ValueError as error:
-        raise DataError(f"{path}: not a table of published curves ({error})") from None
-    if missing := [column for column in FIXED if column not in frame]:
-        raise DataError(f"{path}: the table lacks the column {missing[0]!r}")
+    frame = read_facts(path, "published curves", FIXED)
     for column in NUMBERS:
         numbers = pd.to_numeric(frame[column], errors="coerce")
         if (wrong := ~(numbers >= 0)).any():
