@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -51,7 +52,7 @@ class Network:
         """K, the number of chunks in a message."""
         return -(-self.length // self.chunk)
 
-    @property
+    @cached_property
     def lossy(self) -> bool:
         """Whether any link loses chunks."""
         return any(loss > 0 for links in self.targets for loss in links.values())
