@@ -7,12 +7,10 @@ from pathlib import Path
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
-os.environ.update(
-    PYTHONPATH=str(WORKFLOW)
-)  # for the scripts, here and in remote jobs, which read this file too
+# For the scripts, here and in remote jobs, which read this file too.
+os.environ.update(PYTHONPATH=str(WORKFLOW))
 
 from outagefl import config as configuration
-from outagefl.components import module_name
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import fingerprint
@@ -134,11 +132,6 @@ def shown_from(wildcards, family):
     published = options_of(wildcards, family).get("published")
     index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
     return index | ({"published": published} if published else {})
-
-
-def theory_settings(wildcards):
-    """Kind and options of a theory check."""
-    return THEORY[f"{wildcards.study}/{wildcards.check}"]
 
 
 wildcard_constraints:

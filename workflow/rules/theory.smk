@@ -2,6 +2,13 @@
 # Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
 FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
+from outagefl.components import module_name
+
+
+def theory_settings(wildcards):
+    """Kind and options of a theory check."""
+    return THEORY[f"{wildcards.study}/{wildcards.check}"]
+
 
 rule theory:
     output:
