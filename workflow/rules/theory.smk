@@ -1,8 +1,8 @@
 # Theory: statements of a paper held against computations, without training; each check has findings and a figure.
 # Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
-FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
-
 from outagefl.components import module_name
+
+FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
 
 def theory_settings(wildcards):
