@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 import threading
@@ -12,6 +13,7 @@ from typing import Any
 
 CONTENT = random.Random(0).randbytes(300_000)
 OTHER = random.Random(1).randbytes(300_000)
+SHA256 = "sha256:" + hashlib.sha256(CONTENT).hexdigest()
 REDIRECTS = {"/moved": "/file", "/local": "file:///etc/hostname"}
 
 
