@@ -5,11 +5,6 @@ from outagefl.components import module_name
 FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
 
-def theory_settings(wildcards):
-    """Kind and options of a theory check."""
-    return THEORY[f"{wildcards.study}/{wildcards.check}"]
-
-
 rule theory:
     output:
         findings=f"results/{SCALE}/{{study}}/theory/{{check}}.csv",
@@ -31,8 +26,8 @@ rule theory:
     conda:
         "../../envs/analysis.yaml"
     params:
-        settings=theory_settings,
-        code=lambda w: code("theory.py", module_name("theory check", theory_settings(w)["kind"])),
+        settings=lambda w: THEORY[f"{w.study}/{w.check}"],
+        code=lambda w: code("theory.py", module_name("theory check", THEORY[f"{w.study}/{w.check}"]["kind"])),
     script:
         "../scripts/theory.py"
 
