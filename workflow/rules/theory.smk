@@ -27,7 +27,9 @@ rule theory:
         "../../envs/analysis.yaml"
     params:
         settings=lambda w: THEORY[f"{w.study}/{w.check}"],
-        code=lambda w: code("theory.py", module_name("theory check", THEORY[f"{w.study}/{w.check}"]["kind"])),
+        code=lambda w: code(
+            "theory.py", module_name("theory check", THEORY[f"{w.study}/{w.check}"]["kind"])
+        ),
     script:
         "../scripts/theory.py"
 
