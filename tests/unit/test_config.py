@@ -63,6 +63,7 @@ def setting(**values):
         ({"sfg": setting(training={"unit": "epochs", "order": "fresh"})}, ["training.order", "'fresh'", "persistent"]),
         ({"sfg": setting(training={"optimiser": "adam", "momentum": 0.9})}, ["training.momentum", "adam takes no"]),
         ({"sfg": setting(training={"nesterov": True, "momentum": 0})}, ["training.momentum", "with nesterov"]),
+        ({"sfg": setting(returning="only_mix")}, ["sfg", "returning", "did you mean 'only_mixes'"]),
         ({"sfg": setting(evaluated="global")}, ["sfg.setting", "'evaluated'", "valid: availability"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sgf", "gamma": 0.5}}}}}, ["sgf", "did you mean 'sfg'"]),
         ({"sfg": {"methods": {"sfg": {"rule": {"kind": "sfg", "gamma": 1.5}}}}}, ["rule.gamma", "1.5", "at most 1"]),

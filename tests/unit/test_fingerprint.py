@@ -61,6 +61,7 @@ def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
     """A real run in a fresh process: what it imported must be part of what its address is made from."""
     spec = {
         "study": "sfg", "engine": "gossip", "seed": 0, "clients": 4, "rounds": 2, "order": "train_then_mix",
+        "returning": "trains_and_mixes",
         "dataset": {"kind": "digits"},
         "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 5},
         "topology": {"kind": "ring"},

@@ -34,6 +34,7 @@ MODEL = {"kind": "cnn", "channels": [4], "hidden": [8]}
 SHAPE, CLASSES = (6, 6, 1), 3
 TRIANGLE = np.array([[0, 1], [0, 2], [1, 2]])
 PATH = np.array([[0, 1], [1, 2]])
+AS_EVERYONE = ("train_then_mix", "trains_and_mixes")
 # Client 0 misses rounds 1 and 2; client 2 is away in round 4 and in the last; nobody is there in round 5.
 AVAILABLE = np.array([[0, 1, 1], [0, 1, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], dtype=bool)
 
@@ -68,6 +69,7 @@ def make_spec(rule: str = "sfg", rounds: int = 7, clients: int = 3, **changes: A
         "clients": clients,
         "rounds": rounds,
         "order": "train_then_mix",
+        "returning": "trains_and_mixes",
         "model": MODEL,
         "training": {"steps": 2, "batch_size": 8, "learning_rate": 0.05},
         "rule": RULES[rule],
@@ -152,28 +154,36 @@ def plain_run(spec: dict[str, Any], edges: np.ndarray, available: np.ndarray) ->
 
     networks = [network() for _ in range(clients)]
     lag, age = [0.0] * clients, [0.0] * clients
+    gaps: list[list[float]] = [[] for _ in range(clients)]
     found: dict[str, list[list[float]]] = {name: [] for name in ("accuracy", "loss", "lag", "age")}
     for t in range(1, spec["rounds"] + 1):
         online = available[t - 1]
+        back = online & ~(available[t - 2] if t > 1 else np.ones(clients, dtype=bool))
+        training_now = online & ~back if spec["returning"] == "only_mixes" else online
+        mixing_now = online & ~back if spec["returning"] == "only_trains" else online
         if spec["order"] == "train_then_mix":
-            train(online, t)
+            train(training_now, t)
         found["age"].append(list(age))
         candidates = np.eye(clients, dtype=bool)
         for i, j in edges:
-            candidates[i, j] = candidates[j, i] = online[i] and online[j]
-        weights = normalise(scores(GossipView(candidates, np.array(lag), np.array(age)), **options), candidates)
+            candidates[i, j] = candidates[j, i] = mixing_now[i] and mixing_now[j]
+        mean_gap = np.array([np.mean(seen) if seen else np.inf for seen in gaps])
+        view = GossipView(candidates, np.array(lag), np.array(age), training_now, mean_gap)
+        weights = normalise(scores(view, **options), candidates)
+        for i in range(clients):
+            met = sorted(lag[j] for j in range(clients) if candidates[i, j])
+            gaps[i] += [other - met[0] for other in met[1:]]
         before, old_lag = [deepcopy(n.state_dict()) for n in networks], list(lag)
         for i in range(clients):
             if online[i]:
                 mixed = {key: sum(weights[i, j] * before[j][key] for j in range(clients)) for key in before[i]}
                 networks[i].load_state_dict(mixed)
                 lag[i] = sum(weights[i, j] * old_lag[j] for j in range(clients))
-                age[i] = 0
             else:
                 lag[i] += 1
-                age[i] += 1
+            age[i] = 0 if training_now[i] else age[i] + 1
         if spec["order"] == "mix_then_train":
-            train(online, t)
+            train(training_now, t)
         found["lag"].append(list(lag))
         accuracy, losses = [], []
         for i in range(clients):
@@ -196,6 +206,25 @@ def test_a_run_equals_the_plain_implementation(rule: str, edges: np.ndarray, ord
     for metric, rows in expected.items():
         for client in range(3):
             assert list(values(table, metric, client).values()) == pytest.approx(rows[:, client], rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("returning", ["only_mixes", "only_trains"])
+@pytest.mark.parametrize("order", ["train_then_mix", "mix_then_train"])
+@pytest.mark.parametrize("rule", ["sfg_online", "aoi_inclusive"])
+def test_a_first_round_back_equals_the_plain_implementation(rule: str, order: str, returning: str) -> None:
+    spec = make_spec(rule, evaluation={"every": 1}, order=order, returning=returning)
+    expected, table = plain_run(spec, PATH, AVAILABLE), run(spec, PATH)
+    for metric, rows in expected.items():
+        for client in range(3):
+            assert list(values(table, metric, client).values()) == pytest.approx(rows[:, client], rel=1e-4, abs=1e-6)
+
+
+def test_nobody_returns_in_the_first_round() -> None:
+    """It has no round before it; who is there trains and mixes."""
+    everyone = np.ones((3, 3), dtype=bool)
+    spec = make_spec("sfg", rounds=3)
+    for returning in ("only_mixes", "only_trains"):
+        assert run(spec | {"returning": returning}, available=everyone).equals(run(spec, available=everyone))
 
 
 def test_rules_of_one_seed_differ_in_nothing_but_the_mixing() -> None:
@@ -268,7 +297,7 @@ def test_one_round_changes_online_clients_only(online: np.ndarray) -> None:
     state = gossip.start(trainer.model.row(), 4, 1)
     before = state.models.clone()
     scores, options = components.load("gossip rule", make_spec("sfg")["rule"])
-    gossip.advance(state, lambda view: scores(view, **options), trainer, neighbours, online, "train_then_mix")
+    gossip.advance(state, lambda view: scores(view, **options), trainer, neighbours, online, *AS_EVERYONE)
     changed = (state.models != before).any(dim=1).numpy()
     assert (changed == online).all()
     assert (state.changed | ~online).all()
@@ -287,7 +316,7 @@ def test_local_keeps_what_training_made() -> None:
     trained = state.models.clone()
     trainer.train([trained[0], trained[2]], np.array([0, 2]), 1, np.array([0, 0]))
     scores, _ = components.load("gossip rule", {"kind": "local"})
-    gossip.advance(state, scores, trainer, adjacency(TRIANGLE, 3), np.array([True, False, True]), "train_then_mix")
+    gossip.advance(state, scores, trainer, adjacency(TRIANGLE, 3), np.array([True, False, True]), *AS_EVERYONE)
     assert torch.equal(state.models, trained)
 
 
@@ -299,7 +328,7 @@ def test_the_plain_mean_over_everyone_is_consensus(clients: int) -> None:
     state = gossip.start(trainer.model.row(), clients, 2)
     scores, _ = components.load("gossip rule", {"kind": "dfedavg"})
     for _ in range(2):
-        gossip.advance(state, scores, trainer, everyone, np.ones(clients, dtype=bool), "train_then_mix")
+        gossip.advance(state, scores, trainer, everyone, np.ones(clients, dtype=bool), *AS_EVERYONE)
         spread = state.models - state.models[0]
         assert spread.abs().max() < 1e-6
 

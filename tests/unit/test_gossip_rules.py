@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -19,13 +17,11 @@ from outagefl.rules.gossip_view import GossipView, normalise
 
 SIGNATURES = components.signatures("gossip rule")
 RULES = sorted(SIGNATURES)
-STUDY = Path(__file__).parents[2] / "config" / "studies" / "sfg.yaml"
-CONFIGURED = {
-    method["rule"]["kind"]: method["rule"] for method in yaml.safe_load(STUDY.read_text())["methods"].values()
-}
+LAGS = st.integers(0, 5) | st.floats(0, 1e6)
 OPTIONS = {
     "gamma": st.floats(0.001, 1),
     "margin": st.floats(0, 10),
+    "limit": st.floats(0, 10),
     "age_reading": st.sampled_from(["before_training", "after_training"]),
 }
 
@@ -37,21 +33,34 @@ class Round:
 
 
 @st.composite
-def rounds(draw: st.DrawFn) -> Round:
-    """Any graph of up to 9 clients, anyone offline, lags and ages from fresh to hopeless."""
+def rounds(draw: st.DrawFn, lags: st.SearchStrategy[float] = LAGS) -> Round:
+    """Any graph of up to 9 clients, anyone offline or not training, lags and ages from fresh to hopeless."""
     n = draw(st.integers(1, 9))
     upper = np.triu(draw(arrays(bool, (n, n))), 1)
     online = draw(arrays(bool, n))
     candidates = ((upper | upper.T) & np.outer(online, online)) | np.eye(n, dtype=bool)
-    lag = draw(arrays(float, n, elements=st.one_of(st.integers(0, 5), st.floats(0, 1e6))))
+    lag = draw(arrays(float, n, elements=lags))
     age = draw(arrays(float, n, elements=st.integers(0, 100_000)))
-    return Round(online, GossipView(candidates, lag, age))
+    mean_gap = draw(arrays(float, n, elements=st.floats(0, 10) | st.just(np.inf)))
+    return Round(online, GossipView(candidates, lag, age, online & draw(arrays(bool, n)), mean_gap))
 
 
-def view(lag: list[float], age: list[float] | None = None) -> GossipView:
-    """Everyone online and connected to everyone."""
+def view(
+    lag: list[float],
+    age: list[float] | None = None,
+    mean_gap: float = np.inf,
+    candidates: np.ndarray | None = None,
+) -> GossipView:
+    """Everyone online, training and, unless told otherwise, connected to everyone."""
     n = len(lag)
-    return GossipView(np.ones((n, n), dtype=bool), np.array(lag, float), np.array(age or [0] * n, float))
+    everyone = np.ones((n, n), dtype=bool)
+    return GossipView(
+        candidates=everyone if candidates is None else candidates,
+        lag=np.array(lag, float),
+        age=np.array(age or [0] * n, float),
+        trains=np.ones(n, dtype=bool),
+        mean_gap=np.full(n, mean_gap),
+    )
 
 
 def weights(rule: str, seen: GossipView, **options: Any) -> np.ndarray:
@@ -60,10 +69,13 @@ def weights(rule: str, seen: GossipView, **options: Any) -> np.ndarray:
 
 
 def options_of(rule: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Any value of the options above; what only a new rule has is taken from the study's configuration."""
-    return st.fixed_dictionaries(
-        {name: OPTIONS[name] if name in OPTIONS else st.just(CONFIGURED[rule][name]) for name in SIGNATURES[rule]}
-    )
+    return st.fixed_dictionaries({name: OPTIONS[name] for name in SIGNATURES[rule]})
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_all_options_of_a_rule_are_listed_above(rule: str) -> None:
+    """A new option needs the values with which the laws below are tried."""
+    assert set(SIGNATURES[rule]) <= set(OPTIONS)
 
 
 def test_sfg_on_the_worked_example_of_the_article() -> None:
@@ -81,6 +93,10 @@ def test_sfg_on_the_worked_example_of_the_article() -> None:
         ("sfg", {"gamma": 0.5}, [4 / 7, 1 / 7, 2 / 7]),
         ("sfg_cut", {"gamma": 0.5, "margin": 2}, [4 / 7, 1 / 7, 2 / 7]),
         ("sfg_cut", {"gamma": 0.5, "margin": 1.5}, [2 / 3, 0, 1 / 3]),
+        ("limited_merge", {"limit": 2}, [1 / 3, 1 / 3, 1 / 3]),
+        ("limited_merge", {"limit": 1}, [1 / 2, 0, 1 / 2]),
+        ("limited_merge", {"limit": 0.5}, [1, 0, 0]),
+        ("freshest", {}, [1, 0, 0]),
     ],
 )
 def test_weights_of_a_small_round(rule: str, options: dict[str, Any], expected: list[float]) -> None:
@@ -103,21 +119,56 @@ def test_only_self_inclusive_rules_discount_a_stale_receiver() -> None:
         weights("aoi_inclusive", phone, **by_age),
     ]
     assert [mixing[0, 0] for mixing in discounting] == pytest.approx([1 / 513] * 2)
-    assert weights("sfg_cut", phone, gamma=0.5, margin=3)[0, 0] == 0
+    dropping = [
+        weights("sfg_cut", phone, gamma=0.5, margin=3),
+        weights("limited_merge", phone, limit=3),
+        weights("freshest", phone),
+    ]
+    assert [mixing[0].tolist() for mixing in dropping] == [[0, 0.5, 0.5]] * 3
+
+
+def test_sfg_online_drops_who_is_further_behind_than_a_receiver_is_used_to() -> None:
+    """Gaps 0, 2, 1 with mean gaps of 0.5, 1 and 2 rounds before; client 3 has met nobody yet."""
+    seen = replace(view([3, 5, 4, 3]), mean_gap=np.array([0.5, 1, 2, np.inf]))
+    expected = [[1 / 2, 0, 0, 1 / 2], [2 / 5, 0, 1 / 5, 2 / 5], *[[4 / 11, 1 / 11, 2 / 11, 4 / 11]] * 2]
+    assert weights("sfg_online", seen, gamma=0.5) == pytest.approx(np.array(expected))
+
+
+def test_sfg_online_starts_as_sfg_and_drops_the_first_stale_candidate_after_fresh_ones() -> None:
+    assert (weights("sfg_online", view([2, 0, 0]), gamma=0.5) == weights("sfg", view([2, 0, 0]), gamma=0.5)).all()
+    assert weights("sfg_online", view([2, 0, 0], mean_gap=0), gamma=0.5)[1].tolist() == [0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [
+        ("freshest", {}),
+        ("limited_merge", {"limit": 0}),
+        ("sfg_cut", {"gamma": 0.5, "margin": 0}),
+        ("sfg_online", {"gamma": 0.5}),
+    ],
+)
+def test_rounding_does_not_decide_who_is_dropped(rule: str, options: dict[str, Any]) -> None:
+    """Means of equal lags with other weights differ in their last digit."""
+    equal = view([0.3, 0.1 + 0.2, 0.3], mean_gap=0)
+    assert equal.lag[1] > equal.lag[0]
+    assert weights(rule, equal, **options) == pytest.approx(np.full((3, 3), 1 / 3))
 
 
 def test_metropolis_on_a_path() -> None:
     """Degrees 1, 2, 1."""
     candidates = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
-    seen = GossipView(candidates, np.zeros(3), np.zeros(3))
-    assert weights("metropolis", seen) == pytest.approx(np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3)
+    assert weights("metropolis", view([0, 0, 0], candidates=candidates)) == pytest.approx(
+        np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3
+    )
 
 
 def test_the_freshest_is_looked_for_among_the_receivers_own_candidates() -> None:
     """A path 0–1–2: client 2, the freshest of all, is no candidate of client 0."""
     candidates = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=bool)
-    seen = GossipView(candidates, np.array([5.0, 4.0, 0.0]), np.zeros(3))
+    seen = view([5, 4, 0], candidates=candidates)
     assert weights("sfg", seen, gamma=0.5)[0] == pytest.approx([1 / 3, 2 / 3, 0])
+    assert weights("freshest", seen)[0].tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -135,7 +186,13 @@ def test_every_rule_gives_mixing_weights(rule: str, data: st.DataObject, played:
 def test_no_rule_depends_on_the_numbering_of_clients(rule: str, data: st.DataObject, played: Round) -> None:
     options, seen = data.draw(options_of(rule)), played.view
     order = np.array(data.draw(st.permutations(range(len(seen.lag)))))
-    renumbered = GossipView(seen.candidates[np.ix_(order, order)], seen.lag[order], seen.age[order])
+    renumbered = GossipView(
+        seen.candidates[np.ix_(order, order)],
+        seen.lag[order],
+        seen.age[order],
+        seen.trains[order],
+        seen.mean_gap[order],
+    )
     expected = weights(rule, seen, **options)[np.ix_(order, order)]
     assert weights(rule, renumbered, **options) == pytest.approx(expected, abs=1e-12)
 
@@ -154,20 +211,61 @@ def test_sfg_cut_with_a_huge_margin_is_sfg(played: Round, gamma: float) -> None:
     assert (cut == weights("sfg", played.view, gamma=gamma)).all()
 
 
+@given(played=rounds(lags=st.floats(0, 20)))
+def test_sfg_tends_to_the_plain_mean_as_gamma_tends_to_one(played: Round) -> None:
+    mixing = weights("sfg", played.view, gamma=1 - 1e-9)
+    assert mixing == pytest.approx(weights("dfedavg", played.view), abs=1e-6)
+
+
+@given(played=rounds(lags=st.integers(0, 20)))
+def test_sfg_tends_to_the_freshest_as_gamma_tends_to_zero(played: Round) -> None:
+    """Whether one is the freshest or several share the smallest lag."""
+    mixing = weights("sfg", played.view, gamma=1e-9)
+    assert mixing == pytest.approx(weights("freshest", played.view), abs=1e-6)
+
+
+@given(played=rounds(), margin=OPTIONS["margin"])
+def test_sfg_cut_without_discount_is_limited_merge(played: Round, margin: float) -> None:
+    cut = weights("sfg_cut", played.view, gamma=1, margin=margin)
+    assert (cut == weights("limited_merge", played.view, limit=margin)).all()
+
+
+@given(played=rounds(), gamma=OPTIONS["gamma"], margin=OPTIONS["margin"])
+def test_sfg_online_is_sfg_cut_where_all_are_used_to_the_margin(played: Round, gamma: float, margin: float) -> None:
+    used_to = replace(played.view, mean_gap=np.full(len(played.online), margin))
+    cut = weights("sfg_cut", played.view, gamma=gamma, margin=margin)
+    assert (weights("sfg_online", used_to, gamma=gamma) == cut).all()
+
+
 @given(played=rounds(), gamma=OPTIONS["gamma"], margin=OPTIONS["margin"])
 def test_sfg_cut_gives_nothing_beyond_the_margin(played: Round, gamma: float, margin: float) -> None:
     mixing = weights("sfg_cut", played.view, gamma=gamma, margin=margin)
     for row, among in zip(mixing, played.view.candidates, strict=True):
         freshest = played.view.lag[among].min()
-        assert (row[played.view.lag - freshest > margin] == 0).all()
+        assert (row[played.view.lag - freshest > margin + 1e-8] == 0).all()
         assert row[among & (played.view.lag == freshest)].min() > 0
 
 
 @pytest.mark.parametrize("rule", ["aoi_received", "aoi_inclusive"])
 @given(played=rounds(), gamma=OPTIONS["gamma"])
 def test_ages_read_after_training_make_the_plain_mean(rule: str, played: Round, gamma: float) -> None:
-    mixing = weights(rule, played.view, gamma=gamma, age_reading="after_training")
-    assert (mixing == weights("dfedavg", played.view)).all()
+    """As long as all who are online train."""
+    trained = replace(played.view, trains=played.online)
+    mixing = weights(rule, trained, gamma=gamma, age_reading="after_training")
+    assert (mixing == weights("dfedavg", trained)).all()
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("aoi_received", [[1 / 2, 1 / 2], [1 / 3, 2 / 3]]),
+        ("aoi_inclusive", [[1 / 3, 2 / 3], [1 / 3, 2 / 3]]),
+    ],
+)
+def test_who_does_not_train_keeps_its_age(rule: str, expected: list[list[float]]) -> None:
+    """A client one round old that only mixes, and a neighbour that has just trained."""
+    ages = replace(view([0, 0], [1, 5]), trains=np.array([False, True]))
+    assert weights(rule, ages, gamma=0.5, age_reading="after_training") == pytest.approx(np.array(expected))
 
 
 @given(played=rounds())

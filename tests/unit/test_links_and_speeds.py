@@ -179,7 +179,7 @@ def test_values_are_checked_before_anything_runs(changes, message):
     spec = {**SPEC, "model": {}, "training": training, "evaluation": {"every": 1, "clock": "seconds"}}
     if changes.get("engine") == "gossip":
         spec = {key: value for key, value in spec.items() if key not in ("links", "speeds", "channel")}
-        spec |= {"rounds": 1, "order": "train_then_mix", "availability": {}}
+        spec |= {"rounds": 1, "order": "train_then_mix", "returning": "trains_and_mixes", "availability": {}}
     else:
         spec |= {"horizon": 1, "init": "pytorch", "chunk": 350, "fill_at": "aggregation", "exchange": "all"}
     spec |= changes

@@ -197,6 +197,7 @@ def test_every_kind_takes_a_base():
 def test_a_run_can_be_made_from_its_spec_alone(tmp_path):
     spec = {
         "study": "sfg", "engine": "gossip", "seed": 0, "clients": 4, "rounds": 2, "order": "train_then_mix",
+        "returning": "trains_and_mixes",
         "dataset": {"kind": "digits"},
         "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 5},
         "topology": {"kind": "ring"},

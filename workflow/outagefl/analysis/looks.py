@@ -2,8 +2,8 @@
 
 Colours are colour-blind safe: seaborn's palette for gossip, Paul Tol's vibrant scheme for servers and his bright one
 for inboxes. Gossip rules that share a colour share an idea: solid discounts the client's own model too, dashed only
-what it received; controls are dotted or dash-dotted. Server rules with the aid of memory or known statistics are
-dash-dotted. Inbox rules in broken lines are controls of the one with the solid line.
+what it received, long dashes have a validated margin; controls are dotted or dash-dotted. Server rules with the aid of
+memory or known statistics are dash-dotted. Inbox rules in broken lines are controls of the one with the solid line.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ METHODS: dict[str, tuple[str, str, Dash]] = {
     "lag_received": ("Lag (received)", "#0173b2", "--"),
     "sfg": ("SFG", "#0173b2", "-"),
     "sfg_cut": ("SFG-Cut", "#d55e00", "-"),
+    "sfg_validated": ("SFG-Cut (validated)", "#d55e00", (0, (5, 1))),
+    "sfg_online": ("SFG-Cut (online)", "#56b4e9", "-"),
     "limited_merge": ("Limited merge", "#029e73", "-"),
     "freshest": ("Freshest", "#cc78bc", "-"),
     "always_on": ("Always on", "#949494", "-."),

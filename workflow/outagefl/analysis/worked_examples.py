@@ -16,7 +16,8 @@ def sfg_weights(lags: Sequence[float], gamma: float) -> NDArray[np.float64]:
     """The weights (n,) that client 0 gives to itself and its online neighbours of these lags (n,) under SFG."""
     n = len(lags)
     everyone = np.ones((n, n), dtype=bool)
-    view = GossipView(everyone, lag=np.asarray(lags, dtype=float), age=np.zeros(n))
+    lag, nothing_met = np.asarray(lags, dtype=float), np.full(n, np.inf)
+    view = GossipView(everyone, lag, age=np.zeros(n), trains=np.ones(n, dtype=bool), mean_gap=nothing_met)
     weights: NDArray[np.float64] = normalise(sfg.scores(view, gamma=gamma), everyone)[0]
     return weights
 

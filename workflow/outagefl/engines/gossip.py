@@ -2,6 +2,10 @@
 
 The order within a round is an option. ``train_then_mix`` is the article's; a round then ends with averaged models.
 Under ``mix_then_train`` it ends with models that have just been trained on their own data, and these are measured.
+
+Another option is what a returning client, online now and offline in the round before, does in its first round back. It
+``trains_and_mixes`` as everyone does; or it ``only_mixes``, and its model is a candidate as it was left; or it
+``only_trains``, and is no candidate for others nor they for it. Before round 1 everyone counts as online.
 """
 
 from __future__ import annotations
@@ -37,43 +41,68 @@ Rule = Callable[[GossipView], NDArray[np.float64]]
 class GossipState:
     """Everything a run carries from one round to the next; N clients, d parameters, T rounds.
 
-    models: float32 (N, d). lag, age: float64 (N,), in rounds. results: float64 (2, N), accuracy and loss of each client
-    at its last evaluation, out of date where ``changed``, bool (N,). rounds_online: int64 (N,), how many rounds each
-    client was online in. metrics: name → float64 (T, N), NaN where not measured. round: the last round done.
+    models: float32 (N, d). lag, age: float64 (N,), in rounds. online: bool (N,), who was online in the last round.
+    gap_sum: float64 (N,), rounds, and gap_count: int64 (N,), the gaps in lag of the candidates each client has met, one
+    of the freshest of each round left out. results: float64 (2, N), accuracy and loss of each client at its last
+    evaluation, out of date where ``changed``, bool (N,). rounds_trained: int64 (N,), how many rounds each client has
+    trained in. metrics: name → float64 (T, N), NaN where not measured. round: the last round done.
     """
 
     models: torch.Tensor
     lag: NDArray[np.float64]
     age: NDArray[np.float64]
+    online: NDArray[np.bool_]
+    gap_sum: NDArray[np.float64]
+    gap_count: NDArray[np.int64]
     results: NDArray[np.float64]
     changed: NDArray[np.bool_]
-    rounds_online: NDArray[np.int64]
+    rounds_trained: NDArray[np.int64]
     metrics: dict[str, NDArray[np.float64]]
     round: int = 0
 
 
 def start(row: torch.Tensor, clients: int, rounds: int) -> GossipState:
-    """The state before round 1: every client holds the same model ``row`` (d,), with lag and age 0."""
+    """The state before round 1: every client holds the same model ``row`` (d,), with lag and age 0, and is online."""
     return GossipState(
         models=row.repeat(clients, 1),
         lag=np.zeros(clients),
         age=np.zeros(clients),
+        online=np.ones(clients, dtype=bool),
+        gap_sum=np.zeros(clients),
+        gap_count=np.zeros(clients, dtype=np.int64),
         results=np.full((2, clients), np.nan),
         changed=np.ones(clients, dtype=bool),
-        rounds_online=np.zeros(clients, dtype=np.int64),
+        rounds_trained=np.zeros(clients, dtype=np.int64),
         metrics={name: np.full((rounds, clients), np.nan) for name in METRICS},
     )
 
 
-def candidates(neighbours: NDArray[np.bool_], online: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """C_i as rows of a bool (N, N): every client itself, and for online ones their online neighbours."""
-    return (neighbours & np.outer(online, online)) | np.eye(len(online), dtype=bool)
+def roles(
+    online: NDArray[np.bool_], online_before: NDArray[np.bool_], returning: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Who trains and who mixes, bool (N,) each, given who is online now and was in the round before."""
+    settled = online & online_before
+    trains = settled if returning == "only_mixes" else online
+    mixes = settled if returning == "only_trains" else online
+    return trains, mixes
 
 
-def mix(models: torch.Tensor, weights: NDArray[np.float64], online: NDArray[np.bool_]) -> None:
-    """x_i ← Σ_j w_ij x_j for all online receivers at once, in place; the rows of offline clients are not touched."""
-    receivers = torch.from_numpy(np.flatnonzero(online)).to(models.device)
-    matrix = torch.from_numpy(weights[np.ix_(online, online)]).to(models)
+def candidates(neighbours: NDArray[np.bool_], mixes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """C_i as rows of a bool (N, N): every client itself, and for those who mix their neighbours who do, too."""
+    return (neighbours & np.outer(mixes, mixes)) | np.eye(len(mixes), dtype=bool)
+
+
+def mean_gap(state: GossipState) -> NDArray[np.float64]:
+    """The mean of the gaps each client has observed (N,), in rounds; infinite where there is none."""
+    mean = np.full(len(state.gap_sum), np.inf)
+    np.divide(state.gap_sum, state.gap_count, out=mean, where=state.gap_count > 0)
+    return mean
+
+
+def mix(models: torch.Tensor, weights: NDArray[np.float64], mixes: NDArray[np.bool_]) -> None:
+    """x_i ← Σ_j w_ij x_j for all receivers who mix at once, in place; the rows of others are not touched."""
+    receivers = torch.from_numpy(np.flatnonzero(mixes)).to(models.device)
+    matrix = torch.from_numpy(weights[np.ix_(mixes, mixes)]).to(models)
     for columns in models.split(COLUMNS, dim=1):
         columns[receivers] = matrix @ columns[receivers]
 
@@ -85,34 +114,39 @@ def advance(
     neighbours: NDArray[np.bool_],
     online: NDArray[np.bool_],
     order: str,
+    returning: str,
 ) -> None:
     """Play the next round: train and mix in this order or the other, and update lag and age.
 
     Weights depend on the lags and ages from before the round.
 
     An online client's lag becomes the mean of its candidates' lags under the rule's own weights; training does not
-    erase it. An offline client's grows by 1.
+    erase it. An offline client's grows by 1. The age of whoever trains becomes 0; that of others grows by 1.
     """
     state.round += 1
+    trains, mixes = roles(online, state.online, returning)
     if order == "train_then_mix":
-        _train(state, trainer, online)
-    view = GossipView(candidates(neighbours, online), state.lag, state.age)
+        _train(state, trainer, trains)
+    view = GossipView(candidates(neighbours, mixes), state.lag, state.age, trains, mean_gap(state))
     weights = normalise(rule(view), view.candidates)
-    mix(state.models, weights, online)
+    mix(state.models, weights, mixes)
     if order == "mix_then_train":
-        _train(state, trainer, online)
+        _train(state, trainer, trains)
     lag = np.where(online, weights @ state.lag, state.lag + 1)
     _record(state, online=online, lag=lag, age=state.age)
     own, others = weights.diagonal(), view.candidates.sum(axis=1) - 1
     _record(state, self_weight=np.where(online, own, np.nan), neighbours=np.where(online, others, np.nan))
-    state.lag, state.age = lag, np.where(online, 0.0, state.age + 1)
+    state.gap_sum += view.gap(view.lag).sum(axis=1, where=view.candidates)
+    state.gap_count += others
+    state.lag, state.age = lag, np.where(trains, 0.0, state.age + 1)
+    state.online = online
     state.changed |= online
-    state.rounds_online += online
+    state.rounds_trained += trains
 
 
-def _train(state: GossipState, trainer: LocalTrainer, online: NDArray[np.bool_]) -> None:
-    clients = np.flatnonzero(online)
-    trainer.train([state.models[i] for i in clients], clients, state.round, state.rounds_online[online])
+def _train(state: GossipState, trainer: LocalTrainer, trains: NDArray[np.bool_]) -> None:
+    clients = np.flatnonzero(trains)
+    trainer.train([state.models[i] for i in clients], clients, state.round, state.rounds_trained[trains])
 
 
 def evaluate(state: GossipState, trainer: LocalTrainer) -> None:
@@ -146,7 +180,7 @@ def run(
 
     Metrics: accuracy (fraction of the client's own test images) and loss (cross-entropy, nats) in every
     ``evaluation.every``-th round and the last; in every round online (0 or 1), lag (after the round), age (rounds
-    missed before it) and, for online clients, self_weight and neighbours (the number of those online).
+    without training before it) and, for online clients, self_weight and neighbours (the number it mixes with).
 
     Raises InputError for inputs that do not fit the spec and TrainingError when training diverges. The same spec gives
     bit-identical metrics on one machine as long as torch's number of threads is the same.
@@ -160,8 +194,10 @@ def run(
     scores, options = components.load("gossip rule", spec["rule"])
     neighbours = adjacency(topology, clients)
     state = start(trainer.model.row(), clients, rounds)
+    rule = partial(scores, **options)
     while state.round < rounds:
-        advance(state, partial(scores, **options), trainer, neighbours, availability[state.round], spec["order"])
+        online = availability[state.round]
+        advance(state, rule, trainer, neighbours, online, spec["order"], spec["returning"])
         if state.round % spec["evaluation"]["every"] == 0 or state.round == rounds:
             evaluate(state, trainer)
             report(state.round, float(state.results[0].mean()))

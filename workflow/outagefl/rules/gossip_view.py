@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from outagefl.errors import ConfigError, unknown
 
 AGE_READINGS = ("before_training", "after_training")
+ROUNDING = 1e-9  # rounds: lags are weighted means of lags, and those this close are equal but for rounding
 
 
 @dataclass(frozen=True)
@@ -20,14 +21,19 @@ class GossipView:
     """One round as a rule sees it.
 
     candidates: bool (N, N), symmetric; row i marks C_i, client i itself and its online neighbours, or i alone if i is
-        offline.
+        offline or does not mix in this round.
     lag: float64 (N,), effective lag in rounds, at least 0.
-    age: float64 (N,), rounds missed since the client last trained, before this round's training.
+    age: float64 (N,), rounds without training since the client last trained, before this round's training.
+    trains: bool (N,), who trains in this round.
+    mean_gap: float64 (N,), the mean gap in lag, in rounds, of the candidates each client met in earlier rounds, one of
+        the freshest in each of these rounds left out; infinite before the first that it did not spend alone.
     """
 
     candidates: NDArray[np.bool_]
     lag: NDArray[np.float64]
     age: NDArray[np.float64]
+    trains: NDArray[np.bool_]
+    mean_gap: NDArray[np.float64]
 
     def gap(self, staleness: NDArray[np.float64]) -> NDArray[np.float64]:
         """How far each candidate is behind the freshest one of C_i, as (N, N); infinite for non-candidates.
@@ -37,6 +43,15 @@ class GossipView:
         among = np.where(self.candidates, staleness, np.inf)
         freshest: NDArray[np.float64] = among.min(axis=1, keepdims=True)
         return among - freshest
+
+    def within(self, margin: float | NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which candidates' effective lag exceeds that of the freshest one of C_i by no more than ``margin``, (N, N).
+
+        ``margin``: rounds, at least 0, for all receivers or for each of them, (N,). The freshest candidate is always
+        within, and so is any that only rounding keeps from it.
+        """
+        limit = np.reshape(margin, (-1, 1)) + ROUNDING
+        return self.candidates & (self.gap(self.lag) <= limit)
 
 
 def discount(gamma: float, staleness: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -50,11 +65,11 @@ def read_age(view: GossipView, reading: str) -> NDArray[np.float64]:
     """The clients' ages (N,) when models are exchanged, under one of two readings of the article.
 
     ``before_training`` (our choice): the rounds missed before this round's training. ``after_training`` (the literal
-    reading): training has just reset the age, so every candidate of an online receiver has age 0.
+    reading): training has just reset the age, so whoever trains in this round has age 0.
     """
     if reading not in AGE_READINGS:
         raise ConfigError(f"age_reading: {unknown('reading', reading, AGE_READINGS)}")
-    return view.age if reading == "before_training" else np.zeros_like(view.age)
+    return view.age if reading == "before_training" else np.where(view.trains, 0.0, view.age)
 
 
 def normalise(scores: NDArray[np.float64], candidates: NDArray[np.bool_]) -> NDArray[np.float64]:

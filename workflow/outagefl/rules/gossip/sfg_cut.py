@@ -10,5 +10,4 @@ from outagefl.rules.gossip_view import GossipView, discount
 
 def scores(view: GossipView, *, gamma: float, margin: float) -> NDArray[np.float64]:
     """SFG's γ^{ℓ_j − min ℓ}, but 0 where ℓ_j − min ℓ exceeds ``margin`` (rounds, at least 0)."""
-    gap = view.gap(view.lag)
-    return np.where(gap <= margin, discount(gamma, gap), 0.0)
+    return np.where(view.within(margin), discount(gamma, view.gap(view.lag)), 0.0)
