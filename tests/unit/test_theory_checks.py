@@ -14,9 +14,12 @@ from outagefl.analysis.theory import fedavg_bias, slips
 from outagefl.analysis.theory.result import Finding, mean_interval
 from outagefl.errors import ConfigError, InputError
 from outagefl.randomness import generator
-from outagefl.runs.theory import declared_checks
+from outagefl.runs.theory import declared_checks, modules
 
 MIXING = {"clients": 4, "virtual_clients": [1, 4], "probabilities": [0.3, 0.9], "group_probabilities": [[0.5, 0.5]]}
+RULES = {"local": {"kind": "local"}, "dfedavg": {"kind": "dfedavg"}, "sfg": {"kind": "sfg", "gamma": 0.5}}
+RULES |= {"aoi_received": {"kind": "aoi_received", "gamma": 0.5, "age_reading": "before_training"}}
+MODEL = {"methods": RULES, "neighbours": 2, "drift": 1, "dispersion": 2, "repetitions": 20}
 SMALL = {
     "fedavg_bias": {"probabilities": [0.2, 1], "rounds": 100, "repetitions": 200, "learning_rate": 0.1, "steps": 2},
     "mixing_norm": MIXING | {"group_rounds": 2, "repetitions": 50},
@@ -26,6 +29,12 @@ SMALL = {
     "local_fill": {"rates": [0.5, 1], "chunks": 50, "chunk": 2, "mean_burst": 5, "moved": 0.2, "repetitions": 100},
     "push_sum_drain": {"nodes": 4, "degree": 2, "rates": [0.5, 1], "rounds": 3, "chunks": 20, "repetitions": 50},
     "inverse_weighting": {"ages": [0, 2], "rates": [0.5, 1], "tau": 5, "beta": 0.05, "chunks": 50, "repetitions": 100},
+    "aggregation_bound": MODEL | {"draws": 200},
+    "aggregation_error": MODEL
+    | {"method": "sfg", "baseline": "dfedavg", "outages": [0, 2, 8], "mean_on": 2, "mean_off": 3},
+    "scalar_toy": {"methods": RULES, "method": "sfg", "baseline": "dfedavg", "received": "aoi_received"}
+    | {"topology": {"kind": "ring"}, "availability": {"kind": "bernoulli", "probability": 0.5}}
+    | {"clients": 5, "missed": 2, "rounds": 6, "repetitions": 2},
     "slips": {"available": 4, "virtual_clients": 4, "window": 10, "alphas": [1, 0.1], "classes": 5, "clients": 50},
 }
 
@@ -73,6 +82,16 @@ def test_every_check_has_findings_that_repeat_and_a_figure_in_which_nothing_is_c
         ("push_sum_drain", "degree", 4),
         ("inverse_weighting", "tau", 0),
         ("inverse_weighting", "ages", [1]),
+        ("aggregation_bound", "repetitions", 201),
+        ("aggregation_bound", "dispersion", 0),
+        ("aggregation_error", "method", "sgf"),
+        ("aggregation_error", "outages", [0, 2.5]),
+        ("aggregation_error", "outages", [0, 3]),
+        ("aggregation_error", "mean_off", 0.5),
+        ("scalar_toy", "received", "lag_received"),
+        ("scalar_toy", "clients", 2),
+        ("scalar_toy", "availability", {"kind": "trace", "trace": {"kind": "custom"}}),
+        ("scalar_toy", "availability", {"kind": "bernoulli", "probability": 1e-9}),
     ],
 )
 def test_options_that_cannot_be_used_are_refused(kind, option, value):
@@ -82,7 +101,7 @@ def test_options_that_cannot_be_used_are_refused(kind, option, value):
 
 def test_declared_checks_are_checked():
     def declare(**theory):
-        return {"study_settings": {"fedswe": {"theory": theory}, "sfg": {}}}
+        return {"study_settings": {"fedswe": {"engine": "server", "theory": theory}, "sfg": {"engine": "gossip"}}}
 
     slip = {"kind": "slips", **SMALL["slips"]}
     assert declared_checks(declare(mine=slip)) == {"fedswe/mine": slip}
@@ -92,6 +111,30 @@ def test_declared_checks_are_checked():
         declared_checks(declare(mine=slip | {"windw": 1}))
     with pytest.raises(ConfigError, match=r"theory.mine: theory check 'slips' needs the option 'available'"):
         declared_checks(declare(mine={"kind": "slips"}))
+
+
+def test_a_check_takes_rules_and_components_of_its_study():
+    toy = {"kind": "scalar_toy", **SMALL["scalar_toy"], "methods": ["sfg", "dfedavg"], "topology": "ring"}
+    named = {"availability": {"mine": {"kind": "markov", "mean_on": 2, "mean_off": 3}}}
+    study = {"engine": "gossip", "named": named, "methods": {name: {"rule": rule} for name, rule in RULES.items()}}
+
+    def declare(**changes):
+        return declared_checks({"study_settings": {"sfg": study | {"theory": {"toy": toy | changes}}}})["sfg/toy"]
+
+    check = declare(availability="mine")
+    assert check["methods"] == {"sfg": RULES["sfg"], "dfedavg": RULES["dfedavg"]}
+    assert check["topology"] == {"kind": "ring"}
+    assert check["availability"] == named["availability"]["mine"]
+    assert set(modules(check, "gossip")) == {
+        "outagefl.analysis.theory.scalar_toy", "outagefl.rules.gossip.sfg", "outagefl.rules.gossip.dfedavg",
+        "outagefl.inputs.topology.ring", "outagefl.inputs.availability.markov",
+    }  # fmt: skip
+    with pytest.raises(ConfigError, match=r"theory.toy.methods: unknown method 'sgf'.*'sfg'"):
+        declare(methods=["sgf"])
+    with pytest.raises(ConfigError, match=r"theory.toy.methods: 'sfg' is not a list of methods"):
+        declare(methods="sfg")
+    with pytest.raises(ConfigError, match=r"theory.toy: topology: unknown topology 'rin'.*'ring'"):
+        declare(topology="rin")
 
 
 @pytest.mark.parametrize(

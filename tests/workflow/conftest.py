@@ -30,6 +30,7 @@ TINY = {
                 "evaluation": {"every": 1},
             },
             "seeds": 2,
+            "theory": None,
             "experiments": {
                 "order_of_a_round": None,
                 "outages": {

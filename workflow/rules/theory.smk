@@ -1,6 +1,6 @@
 # Theory: statements of a paper held against computations, without training; each check has findings and a figure.
 # Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
-from outagefl.components import module_name
+from outagefl.runs.theory import modules
 
 FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
@@ -28,7 +28,10 @@ rule theory:
     params:
         settings=lambda w: THEORY[f"{w.study}/{w.check}"],
         code=lambda w: code(
-            "theory.py", module_name("theory check", THEORY[f"{w.study}/{w.check}"]["kind"])
+            "theory.py",
+            *modules(
+                THEORY[f"{w.study}/{w.check}"], SETTINGS["study_settings"][w.study]["engine"]
+            ),
         ),
     script:
         "../scripts/theory.py"

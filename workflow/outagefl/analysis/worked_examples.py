@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from outagefl.analysis.estimates import Estimate
+from outagefl.analysis.theory.neighbourhood import receiver_weights
+from outagefl.analysis.theory.result import Array
 from outagefl.rules.gossip import sfg
-from outagefl.rules.gossip_view import GossipView, normalise
 
 
-def sfg_weights(lags: Sequence[float], gamma: float) -> NDArray[np.float64]:
+def sfg_weights(lags: Sequence[float], gamma: float) -> Array:
     """The weights (n,) that client 0 gives to itself and its online neighbours of these lags (n,) under SFG."""
-    n = len(lags)
-    everyone = np.ones((n, n), dtype=bool)
-    lag, nothing_met = np.asarray(lags, dtype=float), np.full(n, np.inf)
-    view = GossipView(everyone, lag, age=np.zeros(n), trains=np.ones(n, dtype=bool), mean_gap=nothing_met)
-    weights: NDArray[np.float64] = normalise(sfg.scores(view, gamma=gamma), everyone)[0]
-    return weights
+    return receiver_weights(partial(sfg.scores, gamma=gamma), lags)
 
 
 def sfg_weight(*, lags: Sequence[float], gamma: float, candidate: int) -> Estimate:

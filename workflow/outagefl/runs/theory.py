@@ -6,16 +6,41 @@ from collections.abc import Mapping
 from typing import Any
 
 from outagefl import components
+from outagefl.errors import ConfigError, unknown
+from outagefl.runs.resolve import COMPONENTS, component, in_full
 
 
 def declared_checks(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """``<study>/<check>`` → kind and options, of a resolved configuration (``outagefl.config.load``).
 
-    Raises ConfigError for an unknown kind or option, or a missing option.
+    Options named like a field of a setting, such as ``topology``, are components and written in full as there;
+    ``methods`` lists methods of the study and becomes name → rule. Raises ConfigError for an unknown kind, option,
+    method or component, or a missing option.
     """
     found = {}
     for study, settings in config["study_settings"].items():
         for name, check in settings.get("theory", {}).items():
-            components.check("theory check", check, f"studies.{study}.theory.{name}")
-            found[f"{study}/{name}"] = check
+            where = f"studies.{study}.theory.{name}"
+            components.check("theory check", check, where)
+            full = in_full(check, settings["engine"], settings.get("named", {}), where)
+            if "methods" in check:
+                full["methods"] = _rules(settings, check["methods"], f"{where}.methods")
+            found[f"{study}/{name}"] = full
     return found
+
+
+def _rules(settings: Mapping[str, Any], methods: Any, where: str) -> dict[str, dict[str, Any]]:
+    if not isinstance(methods, list) or not methods:
+        raise ConfigError(f"{where}: {methods!r} is not a list of methods of the study")
+    for method in methods:
+        if method not in settings["methods"]:
+            raise ConfigError(f"{where}: {unknown('method', method, settings['methods'])}")
+    family, named = f"{settings['engine']} rule", settings.get("named", {})
+    return {name: component(settings["methods"][name]["rule"], "rule", family, named, where) for name in methods}
+
+
+def modules(check: Mapping[str, Any], engine: str) -> list[str]:
+    """The modules of a declared check: its own and those of the rules and other components among its options."""
+    parts = {"theory check": [check], f"{engine} rule": [*check.get("methods", {}).values()]}
+    parts |= {field: [check[field]] for field in COMPONENTS if field in check}
+    return [components.module_name(family, part["kind"]) for family, chosen in parts.items() for part in chosen]
