@@ -1,5 +1,6 @@
 """The event-driven engine: order of events, what is sent and aggregated, and lazy work beside the plain order."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -8,13 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from outagefl.datasets.arrays import ImageData
 from outagefl.engines import event_simulation, events
-from outagefl.engines.event_simulation import Network, activate, play, send, start
+from outagefl.engines.event_simulation import Network, activate, aggregate, play, send, start
 from outagefl.errors import InputError
+from outagefl.inputs.channel import bernoulli
 from outagefl.inputs.partitions import Partition
+from outagefl.rules.inbox import swift_adaptive
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.stacked import StackedTrainer
 
 NODES = 4
 RING = np.array([[i, (i + 1) % NODES] for i in range(NODES)])
@@ -36,6 +42,10 @@ SPEC: dict[str, Any] = {
 
 @pytest.fixture
 def data() -> ImageData:
+    return bright_or_dark()
+
+
+def bright_or_dark() -> ImageData:
     """Two classes that differ in brightness."""
     rng = np.random.default_rng(0)
     labels = [rng.integers(0, 2, size) for size in (80, 40)]
@@ -43,16 +53,19 @@ def data() -> ImageData:
     return ImageData(images[0], labels[0], images[1], labels[1], ("dark", "bright"), (0.45,), (0.25,), "")
 
 
-def run(data: ImageData, loss: float = 0.3, topology: Any = RING, **changes: Any) -> pd.DataFrame:
-    partition = Partition(tuple(np.arange(80).reshape(NODES, -1)), (np.arange(0),) * NODES)
-    speeds = np.array([0.5, 1.0, 2.0, 0.5])
-    return events.run(
-        {**SPEC, **changes}, data, partition, topology, np.full(len(topology), loss), speeds, lambda *_: None, "cpu"
-    )
+def run(
+    data: ImageData, loss: float = 0.3, topology: Any = RING, speeds: Any = (0.5, 1.0, 2.0, 0.5), **changes: Any
+) -> pd.DataFrame:
+    nodes = len(speeds)
+    partition = Partition(tuple(np.array_split(np.arange(80), nodes)), (np.arange(0),) * nodes)
+    links = np.full(len(topology), loss)
+    return events.run({**SPEC, **changes}, data, partition, topology, links, np.array(speeds), lambda *_: None, "cpu")
 
 
 class Counting:
     """Adds one to every number of a node's model, and counts what it was asked for."""
+
+    stacks = True
 
     def __init__(self) -> None:
         self.calls: list[list[int]] = []
@@ -128,20 +141,85 @@ def test_pending_work_is_done_together_and_none_of_it_in_vain() -> None:
     assert state.trained == {}
 
 
-@pytest.mark.parametrize("rule", ["dflaa", "swift_adaptive", "ad_psgd"])
-def test_lazy_work_gives_what_the_plain_order_gives(
-    data: ImageData, monkeypatch: pytest.MonkeyPatch, rule: str
-) -> None:
+class Gathering(LocalTrainer):
+    """Trains all pending work together, one client after the other."""
+
+    stacks = True
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> dict[str, Any]:
+    """Up to five nodes, alone or joined by any edges, with intervals that often tie."""
+    nodes = draw(st.integers(1, 5))
+    pairs = [(i, j) for i in range(nodes) for j in range(nodes) if i != j]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return {
+        "speeds": draw(st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=nodes, max_size=nodes)),
+        "topology": np.array(sorted(edges), dtype=np.int64).reshape(-1, 2),
+        "loss": draw(st.sampled_from([0.0, 0.3, 0.8])),
+        "clients": nodes,
+        "horizon": 2.0,
+        "evaluation": {"every": 1, "clock": "seconds"},
+        "rule": draw(st.sampled_from([SPEC["rule"], {"kind": "swift_adaptive"}, {"kind": "ad_psgd"}])),
+    }
+
+
+def watched(data: ImageData, trainer: type[LocalTrainer], schedule: dict[str, Any]) -> tuple[Any, ...]:
+    """The metrics of a run, its events and what arrived of its messages."""
+    seen: list[Any] = []
+    masks: list[list[bool]] = []
+
+    def noting_events(*given: Any) -> None:
+        seen.append(given[4:6])
+        activate(*given)
+
+    def noting_masks(chunks: int, loss: float, rng: np.random.Generator) -> Any:
+        masks.append((arrived := received(chunks, loss, rng)).tolist())
+        return arrived
+
+    received = bernoulli.received
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(events, "trainer_class", lambda module: trainer)
+        patch.setattr(event_simulation, "activate", noting_events)
+        patch.setattr(bernoulli, "received", noting_masks)
+        return run(data, **schedule), seen, masks
+
+
+@settings(max_examples=5, deadline=None)
+@given(schedules())
+@example({"speeds": [1.0] * 3, "topology": np.zeros((0, 2), dtype=np.int64), "clients": 3})
+def test_work_done_together_gives_what_the_plain_order_gives(schedule: dict[str, Any]) -> None:
     """To the last bit one by one; as a stack of clients up to the rounding of float32."""
-    settings = {"rule": SPEC["rule"] if rule == "dflaa" else {"kind": rule}}
-    stacked = run(data, **settings)
-    monkeypatch.setattr(events, "trainer_class", lambda module: LocalTrainer)
-    lazy = run(data, **settings)
-    work = event_simulation.work
-    monkeypatch.setattr(event_simulation, "work", lambda state, trainer, node, _: work(state, trainer, node, nobody))
-    plain = run(data, **settings)
-    pd.testing.assert_frame_equal(lazy, plain, check_exact=True)
-    pd.testing.assert_frame_equal(stacked, plain, rtol=1e-3, atol=1e-3)
+    data = bright_or_dark()
+    plain, order, masks = watched(data, LocalTrainer, schedule)
+    assert order
+    for trainer, exact in ((Gathering, True), (StackedTrainer, False)):
+        table, *others = watched(data, trainer, schedule)
+        assert others == [order, masks]
+        pd.testing.assert_frame_equal(
+            table, plain, check_exact=exact, **({} if exact else {"rtol": 1e-3, "atol": 1e-3})
+        )
+
+
+def test_work_that_is_not_stacked_waits_for_its_turn() -> None:
+    """Results known too early would take a model's memory for every node."""
+    state, trainer = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {}), Counting()
+    trainer.stacks = False
+    list(play(state, network(), half, trainer, np.array([1.0, 1.0, 2.0, 9.0]), 1.0))  # type: ignore[arg-type]
+    assert trainer.calls == [[0], [1], [2], [3], [0], [1]]
+
+
+def test_uniform_mixing_of_everyones_models_keeps_their_mean() -> None:
+    """Over a complete graph without loss, when all inboxes hold what everyone has."""
+    edges = [(i, j) for i in range(NODES) for j in range(NODES) if i != j]
+    everyone = replace(network(), targets=tuple({j: 0.0 for i, j in edges if i == node} for node in range(NODES)))
+    state = start(torch.zeros(4), torch.zeros(NODES, 0, 4), {})
+    models = torch.from_numpy(np.random.default_rng(0).normal(size=(NODES, 4))).float()
+    for node in range(NODES):
+        send(state, everyone, node, models[node], 0.0)
+    for node in range(NODES):
+        aggregate(state, everyone, swift_adaptive.weights, node, models[node])
+    torch.testing.assert_close(state.models, models.mean(dim=0).expand(NODES, -1))
 
 
 def test_it_learns_and_tells_time_in_seconds(data: ImageData) -> None:

@@ -100,10 +100,12 @@ def work(state: EventState, trainer: LocalTrainer, node: int, pending: Callable[
     """The node's model after its local work, (d,).
 
     A node's work depends on nothing but its own state since its last aggregation. So when one result is needed and not
-    known, the work of all nodes that are ``pending`` is done together.
+    known, the work of all nodes that are ``pending`` is done together, if the trainer stacks them; if not, results
+    known too early would only take memory.
     """
     if node not in state.trained:
-        nodes = np.array([i for i in range(len(state.models)) if i not in state.trained and (i == node or pending(i))])
+        others = filter(pending, range(len(state.models))) if trainer.stacks else ()
+        nodes = np.array(sorted({node, *others} - state.trained.keys()))
         rows, done = [state.models[i].clone() for i in nodes], state.activations[nodes]
         trainer.train(rows, nodes, done + 1, done, [state.optimiser[i] for i in nodes])
         state.trained.update(zip(nodes.tolist(), rows, strict=True))

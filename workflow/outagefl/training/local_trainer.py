@@ -31,6 +31,8 @@ class LocalTrainer:
     order, on how many rounds it has trained in; not on which other clients train.
     """
 
+    stacks = False  # whether clients that train together take less time than one by one
+
     def __init__(
         self,
         module: nn.Module,

@@ -33,6 +33,8 @@ class StackedTrainer(LocalTrainer):
     parameters; a CPU works faster through larger ones one after the other, each within its caches.
     """
 
+    stacks = True
+
     @cached_property
     def _dropouts(self) -> list[nn.Dropout]:
         return [layer for layer in self.model.module.modules() if isinstance(layer, nn.Dropout)]
