@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from outagefl.analysis.theory import inverse_weighting, local_fill, push_sum_drain
+from outagefl.analysis.theory import inverse_weighting, local_fill, message_age, push_sum_drain
+from outagefl.engines.event_simulation import events
+from outagefl.errors import InputError
 from outagefl.inputs.channel import bernoulli
 
 
@@ -50,3 +52,47 @@ def test_the_numerator_is_free_of_q_and_the_update_is_not():
     assert update.computed == pytest.approx(1 / (1 + 2 * alpha), rel=0.02)
     assert undone.expected == 2
     assert undone.computed == pytest.approx((alpha / (1 + 2 * alpha)) / (0.5 * 2 / 3), rel=0.02)
+
+
+@pytest.mark.parametrize("time", [10, 9.99, 7.3])
+def test_the_age_of_a_message_is_that_of_its_senders_last_event(time):
+    intervals = np.array([3.5, 0.2, 0.5])
+    last = {}
+    for moment, node in events(intervals):
+        if moment > time:
+            break
+        last[node] = moment
+        if moment == time:
+            break
+    assert message_age.ages(intervals, time) == pytest.approx([time - last[node] for node in range(3)])
+
+
+def test_the_papers_mean_ages_lie_among_those_of_a_hundred_graphs():
+    levels = [[0.5, 1.0, 2.0], [0.5, 1.0, 3.5], [0.2, 1.0, 5.0]]
+    options = {"nodes": 20, "degree": 4, "cycle": True, "levels": levels, "time": 1000, "graphs": 100}
+    found = findings(message_age, published=[1.09, 1.38, 1.96], **options)
+    assert [one.holds for one in found] == [True] * 3
+    assert not any(one.holds for one in findings(message_age, published=[0.4, 2.5, 5.0], **options))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"published": [1.0]}, "theory.published"),
+        ({"levels": [[0.5, 0.5, 1], [1, 2]]}, "theory.levels"),
+        ({"time": 2}, "theory.time"),
+        ({"graphs": 1}, "theory.graphs"),
+    ],
+)
+def test_levels_of_staleness_are_checked(change, message):
+    options = {
+        "nodes": 4,
+        "degree": 2,
+        "cycle": True,
+        "levels": [[0.5, 1], [1, 2]],
+        "published": [1, 1],
+        "time": 9,
+        "graphs": 2,
+    }
+    with pytest.raises(InputError, match=message):
+        findings(message_age, **{**options, **change})
