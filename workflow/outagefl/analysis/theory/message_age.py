@@ -81,9 +81,9 @@ def _finding(own: pd.DataFrame, time: float) -> Finding:
         published,
         float(found.mean()),
         bool(found.min() <= published <= found.max()),
-        f"mean over links after the first event at t = {time:g} s, over {len(own)} graphs with shuffled speeds; in "
-        f"{100 * (found <= published).mean():.0f} % of them it is at most the paper's; low and high are the extremes; "
-        f"over time the mean is {own['over_time'].mean():.2f} s: at that moment nearly all messages are at their oldest",
+        f"mean over links after the first event at t = {time:g} s over {len(own)} graphs with shuffled speeds (low and "
+        f"high: the extremes); in {100 * (found <= published).mean():.0f} % of them it is at most the paper's; over "
+        f"time the mean is {own['over_time'].mean():.2f} s: then nearly all messages are at their oldest",
         float(found.min()),
         float(found.max()),
     )
