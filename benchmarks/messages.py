@@ -1,11 +1,11 @@
 """Memory of event-driven gossip with models as large as ResNet-18, by hand: ``python benchmarks/messages.py [NODES]``.
 
-Plays the events of a random graph over links that lose a tenth, with messages, inboxes, momentum and aggregation as in
-a run; local work adds a constant, since training takes no memory that grows with the nodes. A line per number of
-virtual seconds and way of filling: activations, peak of resident memory in GB, and that in rows of the model per node.
+Plays two virtual seconds on a random graph over links that lose a tenth, with messages, inboxes, momentum and
+aggregation as in a run; local work adds a constant, as training takes no memory that grows with the nodes. Prints the
+number of activations and the peak of resident memory in GB and in rows of the model per node, for missing chunks filled
+at aggregation or, with a second argument, at ``reception``, which takes a copy for each link.
 """
 
-import multiprocessing
 import resource
 import sys
 from collections.abc import Sequence
@@ -37,31 +37,22 @@ class Adding:
             row.add_(1e-3)
 
 
-def measure(nodes: int, horizon: float, fill_at: str) -> None:
-    """Play one network and print its line."""
+def main(nodes: int, fill_at: str) -> None:
+    """Play one network and print what it took."""
     rng = np.random.default_rng(0)
     edges = directed_erdos_renyi.edges(nodes, rng, degree=4, cycle=False)
     targets = tuple({int(target): 0.1 for source, target in edges if source == node} for node in range(nodes))
     network = Network(targets, bernoulli.received, 350, LENGTH, fill_at, seed=0)
     state = start(torch.zeros(LENGTH), torch.full((nodes, LENGTH), 0.1), dflaa.memory(nodes, **RULE))
     speeds = classes.seconds(nodes, rng, intervals=[0.5, 1.0, 2.0])
-    for _ in play(state, network, partial(dflaa.weights, **RULE), Adding(), speeds, horizon):
+    for _ in play(state, network, partial(dflaa.weights, **RULE), Adding(), speeds, 2.0):
         pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    told = f"{horizon:g} s, filled at {fill_at}: {state.activations.sum()} activations, {peak / 1e9:.1f} GB"
-    print(f"{told}, {peak / (4 * LENGTH * nodes):.1f} rows per node", flush=True)
-
-
-def main(nodes: int) -> None:
-    """Print a line for each case, each in a process of its own, so that peaks are apart."""
-    print(f"{nodes} nodes, {LENGTH:,} numbers each")
-    for horizon, fill_at in [(1, "aggregation"), (4, "aggregation"), (2, "reception")]:
-        process = multiprocessing.get_context("spawn").Process(target=measure, args=(nodes, horizon, fill_at))
-        process.start()
-        process.join()
-        if process.exitcode:
-            sys.exit(f"ended with {process.exitcode}, out of memory?")
+    print(f"{nodes} nodes, {LENGTH:,} numbers each, {len(edges)} links, filled at {fill_at}")
+    print(
+        f"{state.activations.sum()} activations, {peak / 1e9:.1f} GB, {peak / (4 * LENGTH * nodes):.1f} rows per node"
+    )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 80)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 80, sys.argv[2] if len(sys.argv) > 2 else "aggregation")
