@@ -33,6 +33,7 @@ TINY = {
             "theory": None,
             "experiments": {
                 "order_of_a_round": None,
+                "margins": None,
                 "outages": {
                     "factors": {"availability": ["bernoulli"], "topology": None},
                     "methods": ["dfedavg", "sfg", "sfg_cut", "always_on"],

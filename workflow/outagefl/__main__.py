@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from outagefl.config import check
+from outagefl.analysis.choices import create
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
 from outagefl.runs.plan import Plan, add_run, make_input
-from outagefl.runs.resolve import in_full
+from outagefl.runs.resolve import check_spec, in_full
 from outagefl.sources.catalog import Source, sources
 
 CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
@@ -26,12 +26,12 @@ def read_spec(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not readable as JSON ({error})") from None
     spec: dict[str, Any] = content.get("spec", content) if isinstance(content, dict) else content
-    check(spec, "run", str(path))
+    check_spec(spec, str(path))
     return in_full(spec, spec["engine"], {}, str(path))
 
 
 def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, output: Path, device: str) -> None:
-    """Make the inputs of ``spec`` in ``output/inputs`` and the run in ``output/run``.
+    """Make the inputs of ``spec`` in ``output/inputs``, what it has to be chosen from, and the run in ``output/run``.
 
     ``source``: where the images come from; ``trace``: where the trace comes from; None for what needs none.
     """
@@ -48,6 +48,10 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     run = plan.runs[add_run(plan, catalog, spec)]
     for place, made in plan.inputs.items():
         make_input(made.what, made.spec, output / made.needs[0] if made.needs else given.get(made.what), output / place)
+    for place, choice in plan.choices.items():
+        for path in choice.runs:
+            train(path, plan.runs[path], output, device)
+        create(choice.settings, choice.runs, output, output / place)
     train("run", run, output, device)
 
 

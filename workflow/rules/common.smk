@@ -51,7 +51,7 @@ if workflow.is_main_process:
         )
     JOBS = jobs.plan_jobs(PLAN, RESULTS, SCALE, SETTINGS["runs_per_job"])
 else:
-    JOBS = jobs.Jobs({}, {}, [])
+    JOBS = jobs.Jobs({}, {}, [], [])
 
 
 def one_of(names):

@@ -1,5 +1,12 @@
-# Training: a job trains those of its runs that do not exist yet; an experiment's index says which runs it is made of.
-# Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them) and <experiment>/runs.csv.
+# Training: a job trains those of its runs that do not exist yet; what some runs have to be chosen is chosen from runs
+# with validation seeds, which no other run is behind; an experiment's index says which runs it is made of.
+# Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them), results/choices/ and
+# <experiment>/runs.csv.
+
+
+def trained(runs):
+    """What the jobs leave that train those of these runs that are missing."""
+    return sorted({f"results/.jobs/{JOBS.of[run]}.done" for run in runs if run in JOBS.of})
 
 
 rule train:
@@ -26,7 +33,7 @@ rule train:
 # A single run as a target: its whole batch is trained.
 rule run:
     input:
-        lambda w: f"results/.jobs/{JOBS.of[f'runs/{w.run}']}.done",
+        lambda w: trained([f"runs/{w.run}"]),
     output:
         "results/runs/{run}/metrics.parquet",
     log:
@@ -35,16 +42,30 @@ rule run:
         run=one_of(path.removeprefix("runs/") for path in JOBS.of),
 
 
+# Matches only choices that are missing: an address holds everything that can change what is chosen.
+rule choice:
+    input:
+        lambda w: trained(PLAN.choices[f"choices/{w.choice}.json"].runs),
+    output:
+        "results/choices/{choice}.json",
+    log:
+        "results/logs/choice/{choice}.log",
+    wildcard_constraints:
+        choice=one_of(path[len("choices/") : -len(".json")] for path in JOBS.choices),
+    localrule: True
+    conda:
+        "../../envs/train.yaml"
+    params:
+        settings=lambda w: PLAN.choices[f"choices/{w.choice}.json"].settings,
+        runs=lambda w: PLAN.choices[f"choices/{w.choice}.json"].runs,
+    script:
+        "../scripts/choice.py"
+
+
 # Matches only experiments whose index is out of date; for these it must run, whatever Snakemake remembers.
 rule index:
     input:
-        lambda w: sorted(
-            {
-                f"results/.jobs/{JOBS.of[path]}.done"
-                for path, _ in PLAN.experiments[w.experiment].members
-                if path in JOBS.of
-            }
-        ),
+        lambda w: trained(path for path, _ in PLAN.experiments[w.experiment].members),
     output:
         f"results/{SCALE}/{{experiment}}/runs.csv",
     log:

@@ -83,17 +83,16 @@ def final(rounds: np.ndarray, values: np.ndarray, tail: float) -> float:
     return float(values[chosen].mean())
 
 
+def score(folder: Path, tail: float) -> float:
+    """A run's final mean accuracy over clients, in %; DataError naming the run where it is not a finite number."""
+    frame = metrics(folder, ["accuracy"], mean=True)
+    value = final(frame["round"].to_numpy(), frame["value"].to_numpy(), tail)
+    if not np.isfinite(value):
+        raise DataError(f"{folder / 'metrics.parquet'}: final accuracy is {value}, expected a finite number")
+    return value
+
+
 def scores(index: pd.DataFrame, root: Path, tail: float = 0.1) -> pd.DataFrame:
-    """The index with a column ``score``: each run's final mean accuracy over clients, in %.
-
-    Raises DataError naming the run whose score is not a finite number.
-    """
-
-    def of_run(folder: Path) -> pd.DataFrame:
-        frame = metrics(folder, ["accuracy"], mean=True)
-        score = final(frame["round"].to_numpy(), frame["value"].to_numpy(), tail)
-        if not np.isfinite(score):
-            raise DataError(f"{folder / 'metrics.parquet'}: final accuracy is {score}, expected a finite number")
-        return pd.DataFrame({"score": [score]})
-
-    return index.assign(score=collect(index, root, of_run)["score"].to_numpy())
+    """The index with a column ``score``: each run's ``score``; DataError as there."""
+    found = collect(index, root, lambda folder: pd.DataFrame({"score": [score(folder, tail)]}))
+    return index.assign(score=found["score"].to_numpy())

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from outagefl.datasets import arrays
 from outagefl.errors import DataError
 from outagefl.files import locked, replacing
+from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.execute import execute
 from outagefl.runs.plan import Run, is_finished, run_path
 from outagefl.runs.provenance import provenance
@@ -49,12 +50,14 @@ def train(path: str, run: Run, root: Path, device: str) -> None:
     folder = root / path
     started = time.time()
     inputs = {what: root / where for what, where in run.inputs.items()}
-    metrics = execute(run.spec, inputs, device, _progress(folder.name, _reports(run.spec)))
+    choice = read_choice(inputs.pop("choice"), run.spec) if "choice" in inputs else None
+    spec = with_value(run.spec, choice["value"]) if choice else run.spec
+    metrics = execute(spec, inputs, device, _progress(folder.name, _reports(spec)))
     table = pa.Table.from_pandas(metrics, preserve_index=False)
     with replacing(folder) as new:
         new.mkdir()
         pq.write_table(table, new / "metrics.parquet", compression="zstd")
-        record = provenance(run, arrays.load(inputs["dataset"]).note, device, started)
+        record = provenance(run, choice, arrays.load(inputs["dataset"]).note, device, started)
         (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

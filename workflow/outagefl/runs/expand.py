@@ -11,7 +11,7 @@ from typing import Any
 from outagefl import components
 from outagefl.config import merge
 from outagefl.errors import ConfigError, unknown
-from outagefl.runs.resolve import NESTED, component, resolve
+from outagefl.runs.resolve import NESTED, component, resolve, seeds_of
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,6 @@ class Member:
     method: str
     seed: int
     spec: dict[str, Any]
-
-
-def seeds_of(seeds: int | list[int]) -> list[int]:
-    """``3`` means the seeds 0, 1, 2; a list stands for itself."""
-    return list(range(seeds)) if isinstance(seeds, int) else seeds
 
 
 def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

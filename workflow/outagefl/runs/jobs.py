@@ -21,11 +21,12 @@ from outagefl.runs.plan import Experiment, Plan, Run, batches, is_finished, shor
 
 @dataclass(frozen=True)
 class Jobs:
-    """Batches of missing runs by job, and the other way round; experiments whose index is missing or out of date."""
+    """Batches of missing runs by job, and the other way round; indexes missing or out of date; choices missing."""
 
     runs: dict[str, list[str]]
     of: dict[str, str]
     stale: list[str]
+    choices: list[str]
 
 
 def job_file(root: Path, job: str) -> Path:
@@ -74,14 +75,14 @@ def _is_stale(index: Path, rows: list[dict[str, Any]], missing: set[str]) -> boo
 def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
     """Compare the plan with what exists below ``root``, the results folder."""
     missing = [path for path in plan.runs if not is_finished(root / path)]
-    runs = {_job_name(root, plan, batch): batch for batch in batches(plan.runs, missing, runs_per_job)}
+    runs = {_job_name(root, plan, batch): batch for batch in batches(plan, missing, runs_per_job)}
     of = {path: job for job, batch in runs.items() for path in batch}
     stale = [
         name
         for name, experiment in plan.experiments.items()
         if _is_stale(root / scale / name / "runs.csv", index_rows(experiment), set(of))
     ]
-    return Jobs(runs, of, stale)
+    return Jobs(runs, of, stale, [path for path in plan.choices if not (root / path).exists()])
 
 
 def require_sources(plan: Plan, root: Path) -> None:

@@ -19,6 +19,7 @@ from outagefl import components
 from outagefl.errors import ConfigError, unknown
 from outagefl.fingerprint import closure
 from outagefl.runs.analyses import analysis_of
+from outagefl.runs.choices import chosen_option, validation_specs
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
 from outagefl.sources.catalog import Source
 
@@ -64,6 +65,14 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A value to be chosen: how, and from which runs (paths; candidates slowest, validation seeds fastest)."""
+
+    settings: dict[str, Any]
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A set of runs, how they are compared and what shows them."""
 
@@ -76,10 +85,11 @@ class Experiment:
 
 @dataclass
 class Plan:
-    """Runs and inputs by path below the results folder, experiments by ``<study>/<experiment>``."""
+    """Runs, inputs and choices by path below the results folder, experiments by ``<study>/<experiment>``."""
 
     runs: dict[str, Run] = field(default_factory=dict)
     inputs: dict[str, Input] = field(default_factory=dict)
+    choices: dict[str, Choice] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
 
@@ -103,12 +113,14 @@ def _slug(*parts: Any) -> str:
 def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the modules a run uses: its engine, model, rule and channel, and what they and the runner import."""
     channel = [components.module_name("channel", spec["channel"]["kind"])] if "channel" in spec else []
+    choice = ["outagefl.runs.choices"] if chosen_option(spec) else []
     return _code(
         "outagefl.runs.execute",
         components.module_name("engine", spec["engine"]),
         components.module_name("model", spec["model"]["kind"]),
         components.module_name(f"{spec['engine']} rule", spec["rule"]["kind"]),
         *channel,
+        *choice,
     )
 
 
@@ -159,6 +171,16 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
     return path
 
 
+def _add_choice(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any], option: str) -> str:
+    settings = spec["rule"][option]
+    choice = Choice(settings, tuple(add_run(plan, catalog, each) for each in validation_specs(spec)))
+    code = _code("outagefl.analysis.choices", components.module_name("choice", settings["kind"]))
+    address = short_hash({"format": FORMAT, "choice": settings, "runs": choice.runs, "code": code})
+    path = f"choices/{spec['study']}/{_slug(spec['rule'], option, settings, spec['dataset'])}-{address}.json"
+    plan.choices[path] = choice
+    return path
+
+
 def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
     dataset = _add_input(plan, catalog, "dataset", spec)
@@ -177,6 +199,8 @@ def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> 
             inputs[what] = needs[0]
     if "availability" in spec:
         inputs["availability"] = _add_input(plan, catalog, "availability", spec, *needs)
+    if option := chosen_option(spec):
+        inputs["choice"] = _add_choice(plan, catalog, spec, option)
     run = Run(spec, inputs)
     path = run_path(run)
     plan.runs.setdefault(path, run)
@@ -227,9 +251,16 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: P
     import_module(INPUTS[what].module).create(spec, needs, target)
 
 
-def batches(runs: Mapping[str, Run], missing: Iterable[str], size: int) -> list[list[str]]:
-    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set."""
-    groups: dict[tuple[str, str], list[str]] = {}
+def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
+    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set.
+
+    Validation runs are among themselves, so that no other run is trained before a choice; runs that need a choice
+    likewise, so that no other run waits with them.
+    """
+    validation = {path for choice in plan.choices.values() for path in choice.runs}
+    groups: dict[tuple[str, str, bool, bool], list[str]] = {}
     for path in missing:
-        groups.setdefault((runs[path].spec["study"], runs[path].inputs["dataset"]), []).append(path)
+        run = plan.runs[path]
+        key = (run.spec["study"], run.inputs["dataset"], path in validation, "choice" in run.inputs)
+        groups.setdefault(key, []).append(path)
     return [group[start : start + size] for group in groups.values() for start in range(0, len(group), size)]

@@ -28,12 +28,16 @@ def _commit() -> str | None:
         return None
 
 
-def provenance(run: Run, data_note: str, device: str, started: float) -> dict[str, Any]:
-    """Everything needed to say how a run was made; ``started`` in seconds since the epoch."""
+def provenance(run: Run, choice: dict[str, Any] | None, data_note: str, device: str, started: float) -> dict[str, Any]:
+    """Everything needed to say how a run was made; ``started`` in seconds since the epoch.
+
+    ``choice``: what was chosen on validation seeds, where the spec has such an option.
+    """
     return {
         "format": FORMAT,
         "spec": run.spec,
         "inputs": run.inputs,
+        "choice": choice,
         "data_note": data_note,
         "code": run_code(run.spec),
         "commit": _commit(),

@@ -9,6 +9,7 @@ from typing import Any
 from outagefl import components
 from outagefl.config import check
 from outagefl.errors import ConfigError, unknown
+from outagefl.runs.choices import candidate_specs, chosen_option
 
 # fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
 COMPONENTS = ("dataset", "partition", "topology", "links", "speeds", "channel", "availability", "model", "rule")
@@ -25,7 +26,7 @@ def resolve(
 
     Every component is written in full; then the presets that the setting chooses, such as a protocol, and after them
     the ``changes``, both mappings of dotted keys to values, are laid over it. A dotted key that the spec lacks, such as
-    an option of another rule, leaves it as it is. Every value is checked against ``run.schema.yaml``.
+    an option of another rule, leaves it as it is. Every value is checked, see ``check_spec``.
     """
     engine, named, presets = settings["engine"], settings.get("named", {}), settings.get("presets", {})
     if engine not in (engines := components.signatures("engine")):
@@ -38,8 +39,36 @@ def resolve(
     layers = [*(presets[field][name] for field, name in chosen.items()), changes]
     left = {key for layer in layers for key, value in layer.items() if not _assign(spec, key, value)}
     spec = {"study": study, "engine": engine, **in_full(spec, engine, named, where)}
-    check({**spec, "seed": 0}, "run", where)
+    check_spec({**spec, "seed": 0}, where)
+    _require_unseen(spec, settings, where)
     return spec, left
+
+
+def check_spec(spec: Any, where: str) -> None:
+    """Check every value of a spec against ``run.schema.yaml``, those of a choice one by one in its place."""
+    if option := chosen_option(spec):
+        check(spec["rule"][option], "choice", f"{where}: rule.{option}")
+    for candidate in candidate_specs(spec):
+        check(candidate, "run", where)
+
+
+def seeds_of(seeds: int | list[int]) -> list[int]:
+    """``3`` means the seeds 0, 1, 2; a list stands for itself."""
+    return list(range(seeds)) if isinstance(seeds, int) else seeds
+
+
+def _require_unseen(spec: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> None:
+    """Raise ConfigError for a choice with a seed that an experiment of the study has, run or not."""
+    if (option := chosen_option(spec)) is None:
+        return
+    for name, declared in settings["experiments"].items():
+        key = f"experiments.{name}.seeds" if "seeds" in declared else "seeds"
+        tested = seeds_of(declared.get("seeds", settings["seeds"]))
+        if seen := sorted({*spec["rule"][option]["seeds"]}.intersection(tested)):
+            raise ConfigError(
+                f"{where}: rule.{option}.seeds: {seen[0]} is among the seeds of the experiment {name} too "
+                f"(studies.{spec['study']}.{key}); expected seeds that no experiment of the study has"
+            )
 
 
 def in_full(setting: Mapping[str, Any], engine: str, named: Named, where: str) -> dict[str, Any]:
@@ -62,7 +91,10 @@ def component(value: Any, field: str, family: str, named: Named, where: str) -> 
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
     components.check(family, value, where)
-    parts = {
+    choices = [option for option in value if family.endswith(" rule") and isinstance(value[option], Mapping)]
+    if len(choices) > 1:
+        raise ConfigError(f"{where}: {' and '.join(choices)} are to be chosen; expected one such option or none")
+    parts = {option: component(value[option], option, "choice", named, f"{where}.{option}") for option in choices} | {
         key: component(value[key], key, NESTED[key], named, f"{where}.{key}")
         for key in NESTED
         if isinstance(value.get(key), str | Mapping)
