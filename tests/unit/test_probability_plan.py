@@ -6,7 +6,7 @@ import pytest
 
 from outagefl.errors import ConfigError
 from outagefl.runs.plan import to_describe
-from tests.unit.test_config import assert_one_line_with, plan_with, setting
+from tests.unit.test_config import assert_one_line_with, only, plan_with, setting
 
 LABEL_MIX = {"kind": "label_mix", "labels": "drawn"}
 SINE = {"kind": "sine", "gamma": 0.3, "period": 20, "base": LABEL_MIX}
@@ -17,7 +17,7 @@ def with_probability(*probabilities):
     """The SFG study with one experiment, whose availabilities are drawn from these probabilities."""
     levels = [{"kind": "independent", "probability": probability} for probability in probabilities]
     experiment = {"factors": {"availability": levels, "topology": ["ring"]}, "methods": ["dfedavg", "sfg"], "seeds": 2}
-    return {"experiments": {"outages": experiment, "order_of_a_round": None}}
+    return only(outages=experiment)
 
 
 def made(plan, what):

@@ -40,9 +40,10 @@ def tabulate(index: pd.DataFrame, root: Path) -> Table:
 
 
 def _laid_out(cells: pd.DataFrame, value: str, empty: str) -> pd.DataFrame:
-    """A row per setting and method in their order, a column per option and candidate."""
+    """A row per setting and method in their order, a column per option and candidate, the smallest first."""
     wide = cells.assign(method=cells["method"].map(label)).pivot(index=ROW, columns=COLUMN, values=value).fillna(empty)
-    wide = wide.loc[list(dict.fromkeys(zip(cells["setting"], cells["method"].map(label), strict=True)))]
+    rows = dict.fromkeys(zip(cells["setting"], cells["method"].map(label), strict=True))
+    wide = wide.loc[list(rows)].sort_index(axis=1)
     wide.index.names, wide.columns.names = [None, None], [None, None]
     return wide
 
