@@ -13,12 +13,14 @@ from outagefl.analysis.choice.best_mean import choose
 from outagefl.analysis.choices import create
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.tables import chosen_values
+from outagefl.config import load
 from outagefl.engines.metrics import tidy
 from outagefl.errors import ConfigError, DataError
 from outagefl.fingerprint import closure
 from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.jobs import plan_jobs
-from tests.unit.test_config import assert_one_line_with, only, plan_with
+from outagefl.runs.theory import declared_checks
+from tests.unit.test_config import CONFIG, assert_one_line_with, main_config, only, plan_with
 
 CHOICE = {"kind": "best_mean", "candidates": [0, 3], "seeds": [1000, 1001], "tail": 0.1}
 
@@ -203,6 +205,13 @@ def test_one_option_at_most_is_chosen():
     rule = {"kind": "sfg_cut", "gamma": {**CHOICE, "candidates": [0.5, 0.9]}, "margin": CHOICE}
     with pytest.raises(ConfigError, match="rule: gamma and margin are to be chosen; expected one"):
         plan_with({"methods": {"sfg_validated": {"rule": rule}}})
+
+
+def test_a_theory_check_takes_no_method_with_a_choice():
+    settings = load(main_config(studies=["sfg"]), CONFIG)
+    settings["study_settings"]["sfg"]["theory"]["scalar_toy"]["methods"].append("sfg_validated")
+    with pytest.raises(ConfigError, match=r"sfg\.theory\.scalar_toy\.methods: 'sfg_validated': margin is chosen from"):
+        declared_checks(settings)
 
 
 def test_another_component_than_a_rule_has_no_choice():

@@ -1,12 +1,7 @@
-# Training: a job trains those of its runs that do not exist yet; what some runs have to be chosen is chosen from runs
-# with validation seeds, which no other run is behind; an experiment's index says which runs it is made of.
+# Training: a job trains those of its runs that do not exist yet; an option that is not given as a number is chosen from
+# validation runs before any run that has it is trained; an experiment's index says which runs it is made of.
 # Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them), results/choices/ and
 # <experiment>/runs.csv.
-
-
-def trained(runs):
-    """What the jobs leave that train those of these runs that are missing."""
-    return sorted({f"results/.jobs/{JOBS.of[run]}.done" for run in runs if run in JOBS.of})
 
 
 rule train:
@@ -33,7 +28,7 @@ rule train:
 # A single run as a target: its whole batch is trained.
 rule run:
     input:
-        lambda w: trained([f"runs/{w.run}"]),
+        lambda w: jobs.markers(JOBS, RESULTS, [f"runs/{w.run}"]),
     output:
         "results/runs/{run}/metrics.parquet",
     log:
@@ -45,7 +40,7 @@ rule run:
 # Matches only choices that are missing: an address holds everything that can change what is chosen.
 rule choice:
     input:
-        lambda w: trained(PLAN.choices[f"choices/{w.choice}.json"].runs),
+        lambda w: jobs.markers(JOBS, RESULTS, PLAN.choices[f"choices/{w.choice}.json"].runs),
     output:
         "results/choices/{choice}.json",
     log:
@@ -65,7 +60,9 @@ rule choice:
 # Matches only experiments whose index is out of date; for these it must run, whatever Snakemake remembers.
 rule index:
     input:
-        lambda w: trained(path for path, _ in PLAN.experiments[w.experiment].members),
+        lambda w: jobs.markers(
+            JOBS, RESULTS, (run for run, _ in PLAN.experiments[w.experiment].members)
+        ),
     output:
         f"results/{SCALE}/{{experiment}}/runs.csv",
     log:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -37,6 +38,11 @@ def job_file(root: Path, job: str) -> Path:
 def marker(root: Path, job: str) -> Path:
     """What a finished job leaves until its experiments are indexed."""
     return root / ".jobs" / f"{job}.done"
+
+
+def markers(jobs: Jobs, root: Path, runs: Iterable[str]) -> list[str]:
+    """What the jobs leave that train those of these runs that are missing."""
+    return sorted({str(marker(root, jobs.of[run])) for run in runs if run in jobs.of})
 
 
 def _job_name(root: Path, plan: Plan, batch: list[str]) -> str:

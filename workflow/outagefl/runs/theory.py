@@ -7,6 +7,7 @@ from typing import Any
 
 from outagefl import components
 from outagefl.errors import ConfigError, unknown
+from outagefl.runs.choices import chosen_option
 from outagefl.runs.resolve import COMPONENTS, component, in_full
 
 
@@ -35,6 +36,8 @@ def _rules(settings: Mapping[str, Any], methods: Any, where: str) -> dict[str, d
     for method in methods:
         if method not in settings["methods"]:
             raise ConfigError(f"{where}: {unknown('method', method, settings['methods'])}")
+        if option := chosen_option(settings["methods"][method]):
+            raise ConfigError(f"{where}: {method!r}: {option} is chosen from runs, and a theory check has none")
     family, named = f"{settings['engine']} rule", settings.get("named", {})
     return {name: component(settings["methods"][name]["rule"], "rule", family, named, where) for name in methods}
 
