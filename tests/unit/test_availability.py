@@ -147,7 +147,7 @@ def test_bad_options_are_refused_by_name(kind, options, message):
 def test_a_matrix_is_made_from_its_spec_and_comes_back_as_it_was(tmp_path):
     spec = {"availability": {"kind": "bernoulli", "probability": 0.5}, "rounds": 30, "clients": 4}
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        availabilities.create({**spec, "seed": seed}, None, tmp_path / f"{name}.npy")
+        availabilities.create({**spec, "seed": seed}, {}, tmp_path / f"{name}.npy")
     made, again, other = (availabilities.load(tmp_path / f"{name}.npy") for name in "abc")
     assert made.shape == (30, 4)
     assert made.dtype == bool

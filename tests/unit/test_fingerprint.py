@@ -73,7 +73,7 @@ def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
     }  # fmt: skip
     inputs = {what: str(tmp_path / f"{what}{INPUTS[what].suffix}") for what in INPUTS if what in spec}
     for what, place in inputs.items():
-        make_input(what, spec, Path(inputs["dataset"]) if what == "partition" else None, Path(place))
+        make_input(what, spec, {"dataset": Path(inputs["dataset"])} if what == "partition" else {}, Path(place))
     script = (
         "import sys, pathlib\nfrom outagefl.runs.execute import execute\n"
         f"execute({spec!r}, {{k: pathlib.Path(v) for k, v in {inputs!r}.items()}}, 'cpu', lambda *_: None)\n"

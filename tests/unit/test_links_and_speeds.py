@@ -95,7 +95,7 @@ def planned(monkeypatch):
 def test_links_are_planned_for_the_edges_of_their_topology(planned):
     plan, run = planned()
     assert run.inputs.keys() == {"dataset", "partition", "topology", "links", "speeds"}
-    assert plan.inputs[run.inputs["links"]].needs == (run.inputs["topology"],)
+    assert plan.inputs[run.inputs["links"]].needs == {"topology": run.inputs["topology"]}
     assert run.inputs["speeds"].startswith("inputs/speeds/classes-0.5_1.0_2.0-s3-")
     [path] = plan.runs
     assert path.startswith("runs/dflaa/soft_dsgd-digits-uniform-s3-")
@@ -115,14 +115,14 @@ def test_links_and_speeds_are_shared_by_what_they_do_not_depend_on(planned):
 
 def test_links_and_speeds_are_made_from_their_spec(tmp_path):
     paths = {what: tmp_path / f"{what}.npz" for what in ("topology", "links", "speeds")}
-    for what, needs in (("topology", None), ("links", paths["topology"]), ("speeds", None)):
+    for what, needs in (("topology", {}), ("links", {"topology": paths["topology"]}), ("speeds", {})):
         make_input(what, SPEC, needs, paths[what])
     edges, _ = graphs.load(paths["topology"])
     losses, seconds = link_losses.load(paths["links"]), activation_intervals.load(paths["speeds"])
     assert losses.shape == (len(edges),)
     assert len(np.unique(losses)) == len(edges)
     assert seconds.shape == (20,)
-    make_input("links", SPEC, paths["topology"], tmp_path / "again.npz")
+    make_input("links", SPEC, {"topology": paths["topology"]}, tmp_path / "again.npz")
     assert paths["links"].read_bytes() == (tmp_path / "again.npz").read_bytes()
 
 

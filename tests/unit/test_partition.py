@@ -256,7 +256,7 @@ def test_a_partition_is_made_from_a_prepared_data_set_and_its_spec(tmp_path):
     arrays.save(tmp_path / "data", "toy", train, test, classes=["a", "b"])
     spec = {"partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 3}, "clients": 4, "seed": 5}
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
-        partitions.create({**spec, "seed": seed}, tmp_path / "data", tmp_path / f"{name}.npz")
+        partitions.create({**spec, "seed": seed}, {"dataset": tmp_path / "data"}, tmp_path / f"{name}.npz")
     assert [len(own) for own in partitions.load(tmp_path / "a.npz").test] == [3] * 4
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     assert (tmp_path / "a.npz").read_bytes() != (tmp_path / "c.npz").read_bytes()

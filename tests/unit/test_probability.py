@@ -131,9 +131,9 @@ def test_a_partition_that_does_not_fit_is_refused(clients, partition, labels, me
 def draw(folder, probability, seed=1, rounds=60, clients=2, needs=None):
     """Probabilities and the availability drawn from them, by way of their files."""
     spec = {"rounds": rounds, "clients": clients, "seed": seed}
-    probabilities.create({**spec, "probability": probability}, needs, folder / "p.npy")
+    probabilities.create({**spec, "probability": probability}, needs or {}, folder / "p.npy")
     independent = {"kind": "independent", "probability": probability}
-    availabilities.create({**spec, "availability": independent}, folder / "p.npy", folder / "a.npy")
+    availabilities.create({**spec, "availability": independent}, {"probability": folder / "p.npy"}, folder / "a.npy")
     return probabilities.load(folder / "p.npy"), availabilities.load(folder / "a.npy")
 
 
@@ -157,7 +157,9 @@ def test_dynamics_of_one_seed_share_the_uniform_numbers(tmp_path):
 def test_label_mixes_come_from_the_partitions_file(tmp_path):
     partitions.save(tmp_path / "partition.npz", TWO_CLIENTS)
     base = {"kind": "label_mix", "labels": "realised"}
-    share, _ = draw(tmp_path, {"kind": "stationary", "base": base}, seed=7, needs=tmp_path / "partition.npz")
+    share, _ = draw(
+        tmp_path, {"kind": "stationary", "base": base}, seed=7, needs={"partition": tmp_path / "partition.npz"}
+    )
     assert share[0].tolist() == label_mix.probabilities(2, TWO_CLIENTS, 7, labels="realised").tolist()
 
 
@@ -165,7 +167,7 @@ def test_probabilities_for_other_clients_are_refused(tmp_path):
     probabilities.save(tmp_path / "p.npy", np.ones((60, 3)))
     spec = {"availability": {"kind": "independent", "probability": {}}, "rounds": 60, "clients": 2, "seed": 0}
     with pytest.raises(InputError, match=r"p\.npy: probabilities of shape \(60, 3\), expected \(60, 2\)"):
-        availabilities.create(spec, tmp_path / "p.npy", tmp_path / "a.npy")
+        availabilities.create(spec, {"probability": tmp_path / "p.npy"}, tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize(

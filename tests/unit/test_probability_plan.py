@@ -28,18 +28,20 @@ def test_availability_is_made_from_probabilities_and_they_from_the_partition():
     plan = plan_with(with_probability(SINE))
     probabilities, partitions = made(plan, "probability"), made(plan, "partition")
     assert len(probabilities) == len(partitions) == 2  # one a seed
-    assert {need for each in probabilities.values() for need in each.needs} == partitions.keys()
-    assert {need for each in made(plan, "availability").values() for need in each.needs} == probabilities.keys()
+    assert {need for each in probabilities.values() for need in each.needs.values()} == partitions.keys()
+    assert {
+        need for each in made(plan, "availability").values() for need in each.needs.values()
+    } == probabilities.keys()
     for path, run in plan.runs.items():
-        assert "-digits-sine-s" in path
-        assert probabilities[run.inputs["probability"]].needs == (run.inputs["partition"],)
-        assert plan.inputs[run.inputs["availability"]].needs == (run.inputs["probability"],)
+        assert "-digits-independent-sine-s" in path
+        assert probabilities[run.inputs["probability"]].needs == {"partition": run.inputs["partition"]}
+        assert plan.inputs[run.inputs["availability"]].needs == {"probability": run.inputs["probability"]}
     assert all(path.startswith("inputs/probability/sine-0.3-20-label_mix-s") for path in probabilities)
 
 
 def test_a_common_probability_needs_no_partition():
     plan = plan_with(with_probability({**SINE, "base": {"kind": "common", "probability": 0.1}}))
-    assert {each.needs for each in made(plan, "probability").values()} == {()}
+    assert not any(each.needs for each in made(plan, "probability").values())
 
 
 def test_everything_about_probabilities_is_in_their_address():

@@ -37,11 +37,11 @@ def all_members(source: Path) -> None:
 
 
 def trace(spec: dict[str, Any]) -> Callable[[Path], None]:
-    return lambda source: traces.create(spec, source, source.with_name("trace.npz"))
+    return lambda source: traces.create(spec, {"source": source}, source.with_name("trace.npz"))
 
 
 def images(source: Path) -> None:
-    arrays.create(CIFAR10, source, source.with_name("prepared"))
+    arrays.create(CIFAR10, {"source": source}, source.with_name("prepared"))
 
 
 def matrices(source: Path) -> None:
@@ -174,7 +174,7 @@ def test_any_fault_of_a_reader_names_the_source(tmp_path, monkeypatch, family, e
 
     monkeypatch.setattr(components, "load", lambda *_: (read, {}))
     with pytest.raises(DataError, match=rf"^{tmp_path}/a: .*\({error.__name__}: some thing\)$") as caught:
-        CREATE[family]({family: {}}, tmp_path / "a", tmp_path / "b")
+        CREATE[family]({family: {}}, {"source": tmp_path / "a"}, tmp_path / "b")
     assert isinstance(caught.value.__cause__, error)
 
 
@@ -186,5 +186,5 @@ def test_errors_of_settings_and_of_the_machine_pass(tmp_path, monkeypatch, famil
 
     monkeypatch.setattr(components, "load", lambda *_: (read, {}))
     with pytest.raises(type(error)) as caught:
-        CREATE[family]({family: {}}, tmp_path / "a", tmp_path / "b")
+        CREATE[family]({family: {}}, {"source": tmp_path / "a"}, tmp_path / "b")
     assert caught.value is error

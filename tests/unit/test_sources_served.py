@@ -111,7 +111,8 @@ def test_every_source_goes_from_a_server_to_an_input(tmp_path, monkeypatch, kind
             limits = {"bytes": file.get("bytes"), "bytes_at_most": file.get("bytes_at_most")}
             fetch(file["urls"], path, **limits, checksum=file["checksum"], backoff=0.001)
     target = tmp_path / f"input{INPUTS[what].suffix}"
-    make_input(what, {what: {"kind": kind, **options}}, Path(os.path.commonpath(source.paths)), target)
+    needs = {"source": Path(os.path.commonpath(source.paths))}
+    make_input(what, {what: {"kind": kind, **options}}, needs, target)
     if what == "trace":
         assert traces.load(target).state.tolist() == expected
     else:

@@ -34,7 +34,7 @@ def test_a_trace_comes_back_as_it_was(tmp_path):
 def test_a_trace_is_made_from_its_spec_and_says_what_it_counted(tmp_path, caplog):
     np.save(tmp_path / "m.npy", np.repeat([[1, np.nan], [0, 1]], [1, 240], axis=0))
     with caplog.at_level(logging.INFO):
-        traces.create({"trace": {"kind": "flash_matrix"}}, tmp_path / "m.npy", tmp_path / "t.npz")
+        traces.create({"trace": {"kind": "flash_matrix"}}, {"source": tmp_path / "m.npy"}, tmp_path / "t.npz")
     assert traces.load(tmp_path / "t.npz").state[:2].tolist() == [[ONLINE, UNKNOWN], [OFFLINE, ONLINE]]
     assert "m.npy: 241 slots, 2 devices" in caplog.text
     assert "m.npy: 1 unknown states" in caplog.text
@@ -44,7 +44,9 @@ def test_a_trace_without_a_device_is_refused(tmp_path):
     (tmp_path / "t.json").write_text(json.dumps({}))
     spec = {"kind": "flash_events", "slot_minutes": 30, "idle": "screen_off", "start": "2020-01-29", "days": 1}
     with pytest.raises(DataError, match=r"t\.json: holds no device or no slot"):
-        traces.create({"trace": spec | {"clock_tolerance_seconds": 0}}, tmp_path / "t.json", tmp_path / "t.npz")
+        traces.create(
+            {"trace": spec | {"clock_tolerance_seconds": 0}}, {"source": tmp_path / "t.json"}, tmp_path / "t.npz"
+        )
     assert not (tmp_path / "t.npz").exists()
 
 
@@ -275,7 +277,7 @@ def test_clients_that_are_offline_by_chance_are_followed_and_it_is_told(tmp_path
     for clients, told in ((1, True), (50, False)):
         caplog.clear()
         spec = {"availability": settings, "rounds": 4, "clients": clients, "seed": 0}
-        availabilities.create(spec, tmp_path / "t.npz", tmp_path / "a.npy")
+        availabilities.create(spec, {"trace": tmp_path / "t.npz"}, tmp_path / "a.npy")
         assert ("nobody is online in any of the 4 rounds" in caplog.text) is told
         assert availabilities.load(tmp_path / "a.npy").any() is not told
 
@@ -284,7 +286,7 @@ def test_a_matrix_is_made_from_its_spec_and_its_trace(prepared, tmp_path):
     settings = {"kind": "trace", "trace": {"kind": "flash_matrix"}, "replacement": "when_needed", **PLAIN}
     spec = {"availability": settings, "rounds": 9, "clients": 7}
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        availabilities.create({**spec, "seed": seed}, prepared, tmp_path / f"{name}.npy")
+        availabilities.create({**spec, "seed": seed}, {"trace": prepared}, tmp_path / f"{name}.npy")
     made, again, other = (availabilities.load(tmp_path / f"{name}.npy") for name in "abc")
     assert made.shape == (9, 7)
     assert np.array_equal(made, again)

@@ -13,7 +13,7 @@ from outagefl.analysis.choices import create
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
 from outagefl.runs.plan import Plan, add_run, make_input
-from outagefl.runs.resolve import check_spec, in_full
+from outagefl.runs.resolve import check_spec, in_full, with_parts
 from outagefl.sources.catalog import Source, sources
 
 CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
@@ -38,7 +38,7 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     catalog, given = sources(CATALOG, {}), {"dataset": source, "trace": trace}
     for what, option, settings in (
         ("dataset", "--source", spec["dataset"]),
-        ("trace", "--trace", spec.get("availability", {}).get("trace")),
+        ("trace", "--trace", dict(with_parts("availability", spec.get("availability", {}))).get("trace")),
     ):
         if settings and given[what] is None and not catalog[settings["kind"]].bundled:
             raise ConfigError(f"{option}: the {what} {settings['kind']!r} is not bundled; expected a path")
@@ -47,7 +47,8 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     plan = Plan()
     run = plan.runs[add_run(plan, catalog, spec)]
     for place, made in plan.inputs.items():
-        make_input(made.what, made.spec, output / made.needs[0] if made.needs else given.get(made.what), output / place)
+        files = {"source": given.get(made.what), **{name: output / need for name, need in made.needs.items()}}
+        make_input(made.what, made.spec, {name: path for name, path in files.items() if path}, output / place)
     for place, choice in plan.choices.items():
         for path in choice.runs:
             train(path, plan.runs[path], output, device)

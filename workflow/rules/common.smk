@@ -65,10 +65,15 @@ def code(script, *modules):
 
 
 def made_from(what, name):
-    """What an input is made from: other inputs, or the file or folder of a source that is not bundled."""
+    """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled.
+
+    Addresses hold everything that can change a file, so times of change mean nothing here.
+    """
     made = PLAN.inputs[f"inputs/{what}/{name}"]
-    sources = SOURCES[made.source].paths if made.source else []
-    return [f"results/{need}" for need in made.needs] + [str(path) for path in sources]
+    needs = {name: f"results/{need}" for name, need in made.needs.items()}
+    if made.source and (files := SOURCES[made.source].paths):
+        needs["source"] = [str(path) for path in files]
+    return {name: ancient(files) for name, files in needs.items()}
 
 
 def promises(what, name):
@@ -81,7 +86,7 @@ def source_of(path):
     """The catalog's entry for the source behind a data set, a trace or a partition of one, with the title it has here."""
     made = PLAN.inputs[path]
     if not made.source:
-        return source_of(made.needs[0])
+        return source_of(made.needs["dataset"])
     source = SOURCES[made.source]
     return {**source.entry, "title": title(source)}
 
@@ -90,13 +95,13 @@ def everything_behind(path):
     """The settings of an input together with those of all that it is made from."""
     made = PLAN.inputs[path]
     return {
-        key: value for need in made.needs for key, value in everything_behind(need).items()
+        key: value for need in made.needs.values() for key, value in everything_behind(need).items()
     } | made.spec
 
 
 def drawn_from(path):
     """The availability that was drawn from a matrix of probabilities."""
-    return next(drawn for drawn, made in PLAN.inputs.items() if path in made.needs)
+    return next(drawn for drawn, made in PLAN.inputs.items() if path in made.needs.values())
 
 
 def inputs_of(job):

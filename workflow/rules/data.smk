@@ -25,7 +25,7 @@ rule download:
 
 rule dataset:
     input:
-        lambda w: ancient(made_from("dataset", w.name)),
+        unpack(lambda w: made_from("dataset", w.name)),
     output:
         directory("results/inputs/dataset/{name}"),
     log:

@@ -55,7 +55,7 @@ rule describe_dataset:
 rule describe_partition:
     input:
         partition=lambda w: ancient(f"results/{DESCRIBED['partition'][w.name]}"),
-        data=lambda w: ancient(made_from("partition", Path(DESCRIBED["partition"][w.name]).name)[0]),
+        data=lambda w: made_from("partition", Path(DESCRIBED["partition"][w.name]).name)["dataset"],
     output:
         clients=f"results/{SCALE}/describe/partition/{{name}}/clients.csv",
         pdf=f"results/{SCALE}/describe/partition/{{name}}/clients.pdf",
@@ -86,7 +86,7 @@ rule describe_probability:
     input:
         probability=lambda w: ancient(f"results/{DESCRIBED['probability'][w.name]}"),
         availability=lambda w: ancient(f"results/{drawn_from(DESCRIBED['probability'][w.name])}"),
-        partition=lambda w: ancient(made_from("probability", f"{w.name}.npy")),
+        partition=lambda w: made_from("probability", f"{w.name}.npy").get("partition", []),
     output:
         clients=f"results/{SCALE}/describe/probability/{{name}}/clients.csv",
         pdf=f"results/{SCALE}/describe/probability/{{name}}/overview.pdf",

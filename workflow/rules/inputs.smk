@@ -1,13 +1,13 @@
 # What the methods of one seed share: who holds which images, who knows whom, what links lose, how fast who is, who is
 # online when, and what is behind it. Needs the prepared data set (partitions), a source (traces), a partition
-# (probabilities that go with the labels), a trace or probabilities (availability made from them), a topology (links);
-# makes results/inputs/{partition,topology,links,speeds,trace,probability,availability}/.
-# Addresses hold everything that can change a file, so times of change mean nothing here (ancient).
+# (probabilities that go with the labels), a topology (links, communities), a trace, probabilities, communities or another
+# availability (availability made from them);
+# makes results/inputs/{partition,topology,links,speeds,trace,probability,communities,availability}/.
 
 
 rule input:
     input:
-        lambda w: ancient(made_from(w.what, w.name)),
+        unpack(lambda w: made_from(w.what, w.name)),
     output:
         "results/inputs/{what}/{name}",
     log:
@@ -15,7 +15,7 @@ rule input:
     benchmark:
         "results/benchmarks/input/{what}/{name}.tsv"
     wildcard_constraints:
-        what="partition|topology|links|speeds|trace|probability|availability",
+        what="partition|topology|links|speeds|trace|probability|communities|availability",
         name="[^/]+",
     conda:
         "../../envs/train.yaml"

@@ -11,7 +11,8 @@ from outagefl.scripting import logged
 
 with logged(snakemake.log[0]):
     inputs, output, spec = snakemake.input, snakemake.output, snakemake.params.spec
-    base = probabilities.base_probabilities(spec, Path(inputs.partition[0]) if inputs.partition else None)
+    needs = {"partition": Path(inputs.partition)} if inputs.partition else {}
+    base = probabilities.base_probabilities(spec, needs)
     drawn = probabilities.load(inputs.probability), availabilities.load(inputs.availability)
     outages = Outages(base, *drawn, groups=spec["probability"].get("groups", 1))
     write_csv(client_table(outages), output.clients)

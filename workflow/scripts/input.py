@@ -1,4 +1,4 @@
-"""Make one data set, partition, graph, trace, matrix of probabilities or availability matrix."""
+"""Make one data set, partition, graph, trace, availability or the like."""
 
 import os
 from pathlib import Path
@@ -10,5 +10,8 @@ from outagefl.sources.verification import confirm
 with logged(snakemake.log[0]):
     for path, promised in snakemake.params.promises.items():  # a file put there by hand was never checked
         confirm(Path(path), **promised)
-    needs = Path(os.path.commonpath(snakemake.input)) if snakemake.input else None  # the folder of several files
+    needs = {
+        name: Path(files if isinstance(files, str) else os.path.commonpath(files))  # the folder of several files
+        for name, files in snakemake.input.items()
+    }
     make_input(snakemake.params.what, snakemake.params.spec, needs, Path(snakemake.output[0]))

@@ -53,8 +53,9 @@ class ImageData:
     writers: Writers | None = None
 
 
-def create(spec: Mapping[str, Any], source: Path | None, target: Path) -> None:
-    """Prepare the data set of ``spec`` (dataset) from ``source``, None for a bundled one, in the folder ``target``."""
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
+    """Prepare the data set of ``spec`` (dataset) in the folder ``target``; needs a ``source`` if it is not bundled."""
+    source = needs.get("source")
     prepare, options = components.load("dataset", spec["dataset"])
     with faults_named(source or spec["dataset"]["kind"]):
         prepare(source, target, **options)

@@ -15,7 +15,7 @@ from outagefl.inputs import storage
 from outagefl.randomness import generator
 
 
-def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Draw the intervals of ``spec`` (speeds, clients, seed) and write them to ``target``; needs nothing."""
     seconds, options = components.load("speeds", spec["speeds"])
     storage.write(target, seconds=seconds(spec["clients"], generator(spec["seed"], "speeds"), **options))

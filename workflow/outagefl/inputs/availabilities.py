@@ -18,18 +18,16 @@ from outagefl.randomness import generator
 
 log = logging.getLogger(__name__)
 
-MADE_FROM = ("trace", "probability")
 
-
-def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Draw the matrix of ``spec`` (availability, rounds, clients, seed) and write it to ``target``.
 
-    ``needs``: the prepared trace or the probabilities of a kind of availability that is made from them, else None.
+    ``needs``: the files that a kind of availability is made from, by the options in whose place it is given them.
     """
     matrix, options = components.load("availability", spec["availability"])
-    if needs:
-        options |= {name: needs for name in MADE_FROM if name in options}
-    drawn = matrix(spec["rounds"], spec["clients"], generator(spec["seed"], "availability"), **options)
+    # one that is made of another must not draw the same numbers again
+    rng = generator(spec["seed"], "assignment" if "of" in needs else "availability")
+    drawn = matrix(spec["rounds"], spec["clients"], rng, **{**options, **needs})
     if not drawn.any():
         log.warning("nobody is online in any of the %d rounds", spec["rounds"])
     save(target, drawn)

@@ -23,7 +23,7 @@ Edges = NDArray[np.int64]
 ATTEMPTS = 200  # random graphs drawn in search of a connected one
 
 
-def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Draw the graph of ``spec`` (topology, clients, seed) and write it to ``target``; needs nothing."""
     edges, options = components.load("topology", spec["topology"])
     save(target, edges(spec["clients"], generator(spec["seed"], "topology"), **options), spec["clients"])
@@ -45,6 +45,13 @@ def require_connected(draw: Callable[[], nx.Graph[int]], asked: str, advice: str
         if nx.is_strongly_connected(graph) if isinstance(graph, nx.DiGraph) else nx.is_connected(graph):
             return edge_array(graph)
     raise InputError(f"topology {asked}: none of {ATTEMPTS} random graphs was connected; {advice}")
+
+
+def undirected(edges: Edges, clients: int) -> nx.Graph[int]:
+    """The undirected graph that has these edges, with the nodes 0 to ``clients`` - 1."""
+    graph: nx.Graph[int] = nx.empty_graph(clients)
+    graph.add_edges_from(edges.tolist())
+    return graph
 
 
 def adjacency(edges: Edges, clients: int) -> NDArray[np.bool_]:

@@ -15,10 +15,10 @@ from outagefl.inputs import graphs, storage
 from outagefl.randomness import generator
 
 
-def create(spec: Mapping[str, Any], needs: Path, target: Path) -> None:
-    """Draw the loss rates of ``spec`` (links, seed) for the edges of the graph in ``needs`` and write them."""
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
+    """Draw the loss rates of ``spec`` (links, seed) for the edges of the ``topology`` it needs; write them."""
     losses, options = components.load("links", spec["links"])
-    edges, _ = graphs.load(needs)
+    edges, _ = graphs.load(needs["topology"])
     storage.write(target, loss=losses(len(edges), generator(spec["seed"], "links"), **options))
 
 

@@ -33,10 +33,10 @@ class Partition:
         return None if self.held is None else self.held / self.held.sum(axis=1, keepdims=True)
 
 
-def create(spec: Mapping[str, Any], needs: Path, target: Path) -> None:
-    """Draw the partition of ``spec`` (partition, clients, seed) for the data set ``needs``; write it to ``target``."""
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
+    """Draw the partition of ``spec`` (partition, clients, seed) for the ``dataset`` it needs and write it."""
     split, options = components.load("partition", spec["partition"])
-    data = arrays.load(needs)
+    data = arrays.load(needs["dataset"])
     rng = generator(spec["seed"], "partition")
     save(target, split(data.y_train, data.y_test, spec["clients"], rng, **options))
 

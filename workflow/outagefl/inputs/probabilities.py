@@ -18,19 +18,19 @@ from outagefl.inputs.storage import UNREADABLE
 Floats = NDArray[np.float64]
 
 
-def create(spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Write the probabilities of ``spec`` (probability, rounds, clients, seed) to ``target``.
 
-    ``needs``: the partition, where the kind of base probability depends on it, else None.
+    ``needs``: the ``partition``, where the kind of base probability depends on it.
     """
     matrix, options = components.load("probability", spec["probability"])
     save(target, matrix(spec["rounds"], **{**options, "base": base_probabilities(spec, needs)}))
 
 
-def base_probabilities(spec: Mapping[str, Any], needs: Path | None) -> Floats:
+def base_probabilities(spec: Mapping[str, Any], needs: Mapping[str, Path]) -> Floats:
     """p_i, (clients,), of a ``spec`` and what it ``needs`` as for ``create``."""
-    base, options = components.load("base probability", spec["probability"]["base"])
-    partition = partitions.load(needs) if needs else None
+    base, options = components.load("base", spec["probability"]["base"])
+    partition = partitions.load(needs["partition"]) if needs else None
     probabilities: Floats = base(spec["clients"], partition, spec["seed"], **options)
     return probabilities
 

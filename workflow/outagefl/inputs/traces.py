@@ -36,8 +36,9 @@ class Trace:
     counts: Mapping[str, int]  # what was met while reading, e.g. malformed lines
 
 
-def create(spec: Mapping[str, Any], source: Path, target: Path) -> None:
-    """Read the trace of ``spec`` (trace) from ``source`` and write it to ``target``; log what was counted."""
+def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
+    """Read the trace of ``spec`` (trace) from the ``source`` it needs; write it to ``target``, log what was counted."""
+    source = needs["source"]
     read, options = components.load("trace", spec["trace"])
     with faults_named(source):
         trace = read(source, **options)

@@ -11,7 +11,7 @@ from typing import Any
 from outagefl import components
 from outagefl.config import merge
 from outagefl.errors import ConfigError, unknown
-from outagefl.runs.resolve import NESTED, component, resolve, seeds_of
+from outagefl.runs.resolve import component, resolve, seeds_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def described(config: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         family = next((family for family in choice if name in choice[family]), None)
         if family is None:
             raise ConfigError(f"config: describe: {unknown('data set or trace', name, chain(*choice.values()))}")
-        yield family, component(name, family, family, named, f"config: describe: {name}")
+        yield family, component(name, family, named, f"config: describe: {name}")
 
 
 def _label(value: Any) -> str:
@@ -49,10 +49,9 @@ def _label(value: Any) -> str:
 def check_declarations(study: str, settings: Mapping[str, Any]) -> None:
     """Check what a study declares, used or not: a mistake must not wait for the experiment that first meets it."""
     where, named = f"studies.{study}", settings.get("named", {})
-    for field, values in named.items():
-        others = {other: names for other, names in named.items() if other != field}
-        for name, value in values.items():
-            component(value, field, NESTED.get(field, field), others, f"{where}.named.{field}.{name}")
+    for family, names in named.items():
+        for name in names:
+            component(name, family, named, f"{where}.named.{family}.{name}")
     setting, methods = settings["setting"], settings["methods"]
     any_rule = {"rule": next(iter(methods.values()))["rule"]}
     resolve(study, settings, setting | any_rule, {}, f"{where}.setting")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -21,26 +21,32 @@ from outagefl.fingerprint import closure
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.choices import chosen_option, validation_specs
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
+from outagefl.runs.resolve import parts, with_parts
 from outagefl.sources.catalog import Source
 
 
 @dataclass(frozen=True)
 class InputKind:
-    """How one kind of input is made: by ``create`` of a module, from these fields of the spec; suffix of its file."""
+    """How one kind of input is made: by ``create`` of a module, from these fields of the spec; suffix of its file.
+
+    ``beside``: the run's inputs it is made from, beside those that its own settings hold.
+    """
 
     module: str
     fields: tuple[str, ...]
     suffix: str
+    beside: tuple[str, ...] = ()
 
 
 INPUTS = {
     "dataset": InputKind("outagefl.datasets.arrays", (), ""),
-    "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz"),
+    "partition": InputKind("outagefl.inputs.partitions", ("clients", "seed"), ".npz", ("dataset",)),
     "topology": InputKind("outagefl.inputs.graphs", ("clients", "seed"), ".npz"),
-    "links": InputKind("outagefl.inputs.link_losses", ("seed",), ".npz"),
+    "links": InputKind("outagefl.inputs.link_losses", ("seed",), ".npz", ("topology",)),
     "speeds": InputKind("outagefl.inputs.activation_intervals", ("clients", "seed"), ".npz"),
     "trace": InputKind("outagefl.inputs.traces", (), ".npz"),
-    "probability": InputKind("outagefl.inputs.probabilities", ("clients", "rounds", "seed"), ".npy"),
+    "probability": InputKind("outagefl.inputs.probabilities", ("clients", "rounds", "seed"), ".npy", ("partition",)),
+    "communities": InputKind("outagefl.inputs.memberships", ("seed",), ".npz", ("topology",)),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
 }
 FORMAT = 1  # raise it when the layout of result files changes
@@ -52,7 +58,7 @@ class Input:
 
     what: str
     spec: dict[str, Any]
-    needs: tuple[str, ...]  # other inputs
+    needs: dict[str, str]  # other inputs: what each is called by what makes this one → its path
     source: str | None  # of a data set or trace: the source of the same name as its kind
 
 
@@ -127,37 +133,41 @@ def run_code(spec: Mapping[str, Any]) -> dict[str, str]:
 def run_path(run: Run) -> str:
     """Where a run lives below the results folder, e.g. ``runs/sfg/sfg_cut-digits-markov-s3-1a2b3c4d``."""
     spec = run.spec
-    failing = spec.get("availability") or spec["links"]
-    [outages] = behind(failing).values() or [failing]
-    slug = _slug(spec["rule"], spec["dataset"], outages, f"s{spec['seed']}")
+    failing = "availability" if "availability" in spec else "links"
+    outages = [settings for family, settings in with_parts(failing, spec[failing]) if family in INPUTS]
+    slug = _slug(spec["rule"], spec["dataset"], *outages, f"s{spec['seed']}")
     address = short_hash({"format": FORMAT, "spec": spec, "code": run_code(spec), "inputs": run.inputs})
     return f"runs/{spec['study']}/{slug}-{address}"
-
-
-def behind(availability: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What an availability is made from, a trace or probabilities, as {kind of input: its settings}; else nothing."""
-    return {
-        what: availability[what] for what in ("trace", "probability") if isinstance(availability.get(what), Mapping)
-    }
-
-
-def depends_on_labels(settings: Mapping[str, Any]) -> bool:
-    """Whether probabilities are made from the clients' label mixes, and so from the partition."""
-    return "labels" in settings.get("base", {})
 
 
 def _input_path(made: Input, identity: str) -> str:
     kind = INPUTS[made.what]
     settings = made.spec[made.what]
-    base = [components.module_name("base probability", settings["base"]["kind"])] if "base" in settings else []
-    code = _code(kind.module, components.module_name(made.what, settings["kind"]), *base)
+    loaded = [
+        (made.what, settings),
+        *((family, part) for family, part in parts(settings).values() if family not in INPUTS),
+    ]
+    code = _code(kind.module, *(components.module_name(family, each["kind"]) for family, each in loaded))
     address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": identity})
     options = [value for key, value in settings.items() if key != "kind"]
     slug = _slug(settings, *options, *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
     return f"inputs/{made.what}/{slug}-{address}{kind.suffix}"
 
 
-def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mapping[str, Any], *needs: str) -> str:
+def _needs(what: str, spec: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """What an input of a spec is made from: what it is called there, the kind of input it is, and the spec of it."""
+    for family in INPUTS[what].beside:
+        # probabilities depend on the clients' label mixes, and so on the partition, if their base does
+        if what != "probability" or "labels" in spec[what]["base"]:
+            yield family, family, spec
+    for option, (family, part) in parts(spec[what]).items():
+        if family in INPUTS:
+            yield option, family, {**spec, family: part}
+
+
+def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mapping[str, Any]) -> str:
+    """Plan an input and all that it is made from; returns the input's path."""
+    needs = {name: _add_input(plan, catalog, family, need) for name, family, need in _needs(what, spec)}
     source = spec[what]["kind"] if what in ("dataset", "trace") else None
     made = Input(what, {what: spec[what], **{key: spec[key] for key in INPUTS[what].fields}}, needs, source)
     identity = ""
@@ -183,22 +193,10 @@ def _add_choice(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any],
 
 def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
-    dataset = _add_input(plan, catalog, "dataset", spec)
-    inputs = {"dataset": dataset, "partition": _add_input(plan, catalog, "partition", spec, dataset)}
-    if "topology" in spec:
-        inputs["topology"] = _add_input(plan, catalog, "topology", spec)
-    if "links" in spec:
-        inputs["links"] = _add_input(plan, catalog, "links", spec, inputs["topology"])
-    if "speeds" in spec:
-        inputs["speeds"] = _add_input(plan, catalog, "speeds", spec)
-    needs = []
-    for what, settings in behind(spec.get("availability", {})).items():
-        partition = [inputs["partition"]] if depends_on_labels(settings) else []
-        needs = [_add_input(plan, catalog, what, {**spec, what: settings}, *partition)]
-        if what == "probability":
-            inputs[what] = needs[0]
-    if "availability" in spec:
-        inputs["availability"] = _add_input(plan, catalog, "availability", spec, *needs)
+    inputs = {what: _add_input(plan, catalog, what, spec) for what in INPUTS if what in spec}
+    if "availability" in spec:  # some rules know the probabilities that it is drawn from
+        needs = plan.inputs[inputs["availability"]].needs
+        inputs |= {what: path for what, path in needs.items() if what == "probability"}
     if option := chosen_option(spec):
         inputs["choice"] = _add_choice(plan, catalog, spec, option)
     run = Run(spec, inputs)
@@ -234,7 +232,7 @@ def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
 
     def setting(made: Input) -> list[Any]:
         own = {key: value for key, value in made.spec.items() if key != "seed"}
-        return [own, made.source, *(setting(plan.inputs[need]) for need in made.needs)]
+        return [own, made.source, *(setting(plan.inputs[need]) for need in made.needs.values())]
 
     chosen: dict[tuple[str, str], str] = {}
     for path, made in sorted(plan.inputs.items(), key=lambda item: item[1].spec.get("seed", 0)):
@@ -246,8 +244,8 @@ def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
     }
 
 
-def make_input(what: str, spec: Mapping[str, Any], needs: Path | None, target: Path) -> None:
-    """Make one input; ``needs``: what it is made from, a source or another input, or None for what needs nothing."""
+def make_input(what: str, spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
+    """Make one input; ``needs``: what it is made from, other inputs by name or the files of a ``source``."""
     import_module(INPUTS[what].module).create(spec, needs, target)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -14,9 +14,15 @@ from outagefl.runs.choices import candidate_specs, chosen_option
 # fields of a spec that are components; a rule's family is that of its engine's rules, else the field's name says it
 COMPONENTS = ("dataset", "partition", "topology", "links", "speeds", "channel", "availability", "model", "rule")
 # option of a component that is a component itself → its family; in some kinds an option of that name is a number
-NESTED = {"trace": "trace", "probability": "probability", "base": "base probability"}
+NESTED = {
+    "of": "availability",
+    "trace": "trace",
+    "probability": "probability",
+    "base": "base",
+    "communities": "communities",
+}
 
-Named = Mapping[str, Mapping[str, Any]]  # short names of components, by field
+Named = Mapping[str, Mapping[str, Any]]  # short names of components, by family
 
 
 def resolve(
@@ -72,21 +78,25 @@ def _require_unseen(spec: Mapping[str, Any], settings: Mapping[str, Any], where:
 
 
 def in_full(setting: Mapping[str, Any], engine: str, named: Named, where: str) -> dict[str, Any]:
-    """A copy of a setting or spec with every component in full and checked; ``named``: short names by field."""
+    """A copy of a setting or spec with every component in full and checked; ``named``: short names by family."""
     full = {}
     for field, value in setting.items():
         family = f"{engine} rule" if field == "rule" else field
         is_component = field in COMPONENTS
-        full[field] = component(value, field, family, named, f"{where}: {field}") if is_component else deepcopy(value)
+        full[field] = component(value, family, named, f"{where}: {field}") if is_component else deepcopy(value)
     return full
 
 
-def component(value: Any, field: str, family: str, named: Named, where: str) -> dict[str, Any]:
-    """A component given by its short name, by its kind alone or in full, checked; its own components likewise."""
+def component(value: Any, family: str, named: Named, where: str) -> dict[str, Any]:
+    """A component given by its short name, by its kind alone or in full, checked; its own components likewise.
+
+    A short name is not known within the component that it stands for.
+    """
     if isinstance(value, str):
-        names, kinds = named.get(field, {}), components.signatures(family)
+        names, kinds = named.get(family, {}), components.signatures(family)
         if value not in names and value not in kinds:
-            raise ConfigError(f"{where}: {unknown(field, value, [*names, *kinds])}")
+            raise ConfigError(f"{where}: {unknown(family, value, [*names, *kinds])}")
+        named = {**named, family: {name: each for name, each in names.items() if name != value}}
         value = names.get(value, {"kind": value})
     if not isinstance(value, Mapping):
         raise ConfigError(f"{where}: {value!r} is neither a name nor a mapping with a kind")
@@ -94,12 +104,29 @@ def component(value: Any, field: str, family: str, named: Named, where: str) -> 
     choices = [option for option in value if family.endswith(" rule") and isinstance(value[option], Mapping)]
     if len(choices) > 1:
         raise ConfigError(f"{where}: {' and '.join(choices)} are to be chosen; expected one such option or none")
-    parts = {option: component(value[option], option, "choice", named, f"{where}.{option}") for option in choices} | {
-        key: component(value[key], key, NESTED[key], named, f"{where}.{key}")
-        for key in NESTED
-        if isinstance(value.get(key), str | Mapping)
+    families = dict.fromkeys(choices, "choice") | NESTED
+    full = {
+        option: component(value[option], families[option], named, f"{where}.{option}")
+        for option in families
+        if isinstance(value.get(option), str | Mapping)
     }
-    return {**value, **parts}
+    return {**value, **full}
+
+
+def parts(settings: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The components that a component in full holds itself: option → family and settings."""
+    return {
+        option: (family, settings[option])
+        for option, family in NESTED.items()
+        if isinstance(settings.get(option), Mapping)
+    }
+
+
+def with_parts(family: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """A component in full and all that are within it, at whatever depth: family and settings."""
+    yield family, settings
+    for part in parts(settings).values():
+        yield from with_parts(*part)
 
 
 def _assign(spec: dict[str, Any], key: str, value: Any) -> bool:

@@ -3,4 +3,4 @@
 A kind with the option ``labels`` is given the partition and depends on it; others get None.
 """
 
-FAMILY, FUNCTION = "base probability", "probabilities"
+FAMILY, FUNCTION = "base", "probabilities"
