@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import graphs
 from outagefl.inputs.topology import (
+    barabasi_albert,
     complete,
     directed_complete,
     directed_erdos_renyi,
@@ -78,6 +79,23 @@ def test_small_worlds_keep_the_number_of_edges_of_their_lattice(clients, half, r
     assert len(edges) == clients * half
 
 
+@given(st.integers(2, 60), st.integers(1, 59), st.integers(0, 99))
+def test_hub_graphs_attach_every_client_to_earlier_ones(clients, attachments, seed):
+    attachments = min(attachments, clients - 1)
+    edges = barabasi_albert.edges(clients, generator(seed), attachments=attachments)
+    assert_simple_and_connected(edges, clients)
+    assert np.bincount(edges[:, 1], minlength=clients)[attachments + 1 :].tolist() == [attachments] * (
+        clients - attachments - 1
+    )
+    assert len(edges) == attachments * (clients - attachments)
+
+
+def test_hub_graphs_have_hubs():
+    counts = [degrees(barabasi_albert.edges(100, generator(seed), attachments=2), 100) for seed in range(20)]
+    assert np.mean([np.sort(count)[-5:].sum() / count.sum() for count in counts]) > 0.2  # five of 100 clients
+    assert np.median(counts) <= 3
+
+
 def test_a_small_world_without_rewiring_is_the_ring_lattice():
     edges = watts_strogatz.edges(9, generator(), neighbors=4, rewiring=0)
     expected = sorted(sorted((i, (i + step) % 9)) for i in range(9) for step in (1, 2))
@@ -132,9 +150,10 @@ def test_a_cycle_connects_any_directed_graph_and_adds_to_its_degree():
         lambda rng: random_regular.edges(30, rng, degree=25),
         lambda rng: watts_strogatz.edges(30, rng, neighbors=4, rewiring=0.3),
         lambda rng: erdos_renyi.edges(30, rng, degree=6),
+        lambda rng: barabasi_albert.edges(30, rng, attachments=2),
         lambda rng: directed_erdos_renyi.edges(30, rng, degree=6, cycle=False),
     ],
-    ids=["regular", "dense regular", "small world", "Erdős–Rényi", "directed Erdős–Rényi"],
+    ids=["regular", "dense regular", "small world", "Erdős–Rényi", "hub", "directed Erdős–Rényi"],
 )
 def test_a_seed_determines_a_random_graph(draw):
     assert np.array_equal(draw(generator(1)), draw(generator(1)))
@@ -182,6 +201,12 @@ def test_a_single_client_is_a_connected_graph_without_edges():
         (watts_strogatz, 9, {"neighbors": 4, "rewiring": 1.1}, "topology.rewiring: 1.1 is not a number from 0 to 1"),
         (erdos_renyi, 9, {"degree": 9}, "topology.degree with 9 clients: 9 is not a number from 0 to 8"),
         (erdos_renyi, 9, {"degree": -1}, "topology.degree with 9 clients: -1 is not"),
+        (
+            barabasi_albert,
+            4,
+            {"attachments": 4},
+            "topology.attachments with 4 clients: 4 is not a whole number from 1 to 3",
+        ),
         (directed_erdos_renyi, 9, {"degree": 9, "cycle": True}, "topology.degree with 9 clients: 9 is not"),
     ],
 )
@@ -230,7 +255,7 @@ def test_a_saved_graph_comes_back_as_it_was(clients, tmp_path):
 def test_a_graph_is_made_from_its_spec(tmp_path):
     spec = {"topology": {"kind": "random_regular", "degree": 4}, "clients": 20}
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        graphs.create({**spec, "seed": seed}, None, tmp_path / f"{name}.npz")
+        graphs.create({**spec, "seed": seed}, {}, tmp_path / f"{name}.npz")
     edges, clients = graphs.load(tmp_path / "a.npz")
     assert degrees(edges, clients).tolist() == [4] * 20
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
