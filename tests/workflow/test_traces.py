@@ -26,9 +26,10 @@ def write_trace(path, online=ONLINE):
 def follow_own_trace(study):
     own = {"kind": "trace", "trace": {"kind": "custom", "slot_minutes": 60, "days": SLOTS / 24}, "start_slot": 0}
     own |= {"unknown": "offline", "min_coverage": 0, "drop_never_online": False, "replacement": "never"}
-    study["named"] = {"availability": {"my_phones": own}}
+    neighbours = {"kind": "coupled", "of": "my_phones", "coupling": 0.5, "communities": {"kind": "fluid", "count": 2}}
+    study["named"] = {"availability": {"my_phones": own, "my_neighbours": neighbours}}
     study["experiments"]["outages"] |= {
-        "factors": {"availability": ["bernoulli", "my_phones"], "topology": None},
+        "factors": {"availability": ["bernoulli", "my_neighbours"], "topology": None},
         "methods": ["dfedavg", "sfg"],
     }
     study["seeds"] = 1
@@ -44,11 +45,12 @@ def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     local = write_trace(tmp_path / "mine.csv")
     own.finish("--cores", "2", config=local)
     index = pd.read_csv(own.root / "results" / "tiny" / "sfg" / "outages" / "runs.csv")
-    assert set(index["availability"]) == {"bernoulli", "my_phones"}
-    for row in index[index.availability == "my_phones"].to_dict("records"):
-        assert "-custom-" in row["run"]
+    assert set(index["availability"]) == {"bernoulli", "my_neighbours"}
+    for row in index[index.availability == "my_neighbours"].to_dict("records"):
+        assert "-coupled-trace-custom-fluid-" in row["run"]
         record = json.loads((own.root / "results" / row["run"] / "run.json").read_text())
-        assert record["spec"]["availability"]["trace"] == {"kind": "custom", "slot_minutes": 60, "days": SLOTS / 24}
+        followed = record["spec"]["availability"]["of"]["trace"]
+        assert followed == {"kind": "custom", "slot_minutes": 60, "days": SLOTS / 24}
         metrics = pd.read_parquet(own.root / "results" / row["run"] / "metrics.parquet")
         online = metrics[(metrics.metric == "online") & (metrics.client >= 0)]
         matrix = online.pivot(index="client", columns="round", values="value").to_numpy()
@@ -62,10 +64,15 @@ def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     [log] = (own.root / "results" / "logs" / "input" / "trace").glob("custom-*.log")
     assert f"{SLOTS} slots, 5 devices" in log.read_text()
     assert f"{ONLINE.sum()} intervals" in log.read_text()
+    logs = own.root / "results" / "logs" / "input"
+    [log] = (logs / "availability").glob("coupled-*.log")
+    assert "within a community" in log.read_text()
+    [log] = (logs / "communities").glob("fluid-2-s0-*.log")
+    assert "clients by community: " in log.read_text()
     assert own.planned(config=local) == {}
     write_trace(tmp_path / "mine.csv", ~ONLINE)  # other content in the same place
     planned = own.planned(config=local)
-    assert (planned["input"], planned["train"]) == (2, 1)
+    assert (planned["input"], planned["train"]) == (3, 1)  # the trace, who follows it, who is whose neighbour
 
 
 def test_what_the_readme_says_of_a_trace_of_ones_own_leads_from_the_table_to_the_report(project, tmp_path):

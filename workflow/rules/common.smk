@@ -65,15 +65,11 @@ def code(script, *modules):
 
 
 def made_from(what, name):
-    """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled.
-
-    Addresses hold everything that can change a file, so times of change mean nothing here.
-    """
+    """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled."""
     made = PLAN.inputs[f"inputs/{what}/{name}"]
-    needs = {name: f"results/{need}" for name, need in made.needs.items()}
-    if made.source and (files := SOURCES[made.source].paths):
-        needs["source"] = [str(path) for path in files]
-    return {name: ancient(files) for name, files in needs.items()}
+    files = [str(path) for path in SOURCES[made.source].paths] if made.source else []
+    source = {"source": ancient(files)} if files else {}
+    return {name: ancient(f"results/{need}") for name, need in made.needs.items()} | source
 
 
 def promises(what, name):

@@ -3,6 +3,7 @@
 # (probabilities that go with the labels), a topology (links, communities), a trace, probabilities, communities or another
 # availability (availability made from them);
 # makes results/inputs/{partition,topology,links,speeds,trace,probability,communities,availability}/.
+# Addresses hold everything that can change a file, so times of change mean nothing here (ancient).
 
 
 rule input:

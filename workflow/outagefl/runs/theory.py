@@ -39,7 +39,7 @@ def _rules(settings: Mapping[str, Any], methods: Any, where: str) -> dict[str, d
         if option := chosen_option(settings["methods"][method]):
             raise ConfigError(f"{where}: {method!r}: {option} is chosen from runs, and a theory check has none")
     family, named = f"{settings['engine']} rule", settings.get("named", {})
-    return {name: component(settings["methods"][name]["rule"], "rule", family, named, where) for name in methods}
+    return {name: component(settings["methods"][name]["rule"], family, named, where) for name in methods}
 
 
 def modules(check: Mapping[str, Any], engine: str) -> list[str]:
