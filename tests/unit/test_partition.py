@@ -20,8 +20,15 @@ def labels(*sizes):
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
+def data_of(y_train, y_test):
+    """A data set with these labels, whose images are blank."""
+    x_train, x_test = (np.zeros((len(y), 1, 1, 1), np.uint8) for y in (y_train, y_test))
+    return arrays.ImageData(x_train, y_train, x_test, y_test, classes=(), mean=(), std=(), note="")
+
+
 def draw(y_train, y_test, clients, seed=0, *, alpha=0.3, test_images=10):
-    return split(y_train, y_test, clients, np.random.default_rng(seed), alpha=alpha, test_images=test_images)
+    rng = np.random.default_rng(seed)
+    return split(data_of(y_train, y_test), clients, rng, alpha=alpha, test_images=test_images)
 
 
 @st.composite
@@ -165,7 +172,7 @@ def test_what_cannot_be_split_is_refused_by_name(options, message):
 
 def draw_common(y_train, y_test, clients, seed=0, *, alpha=0.3, **options):
     rng = np.random.default_rng(seed)
-    return dirichlet_common_test.split(y_train, y_test, clients, rng, alpha=alpha, **options)
+    return dirichlet_common_test.split(data_of(y_train, y_test), clients, rng, alpha=alpha, **options)
 
 
 def test_with_a_common_test_set_training_images_are_split_as_before():

@@ -38,7 +38,7 @@ def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> 
     split, options = components.load("partition", spec["partition"])
     data = arrays.load(needs["dataset"])
     rng = generator(spec["seed"], "partition")
-    save(target, split(data.y_train, data.y_test, spec["clients"], rng, **options))
+    save(target, split(data, spec["clients"], rng, **options))
 
 
 def label_counts(indices: Sequence[Indices], labels: NDArray[np.int64], classes: int) -> NDArray[np.int64]:

@@ -1,3 +1,3 @@
-"""Partitions: one module a kind, with ``split(y_train, y_test, clients, rng, *, options)``."""
+"""Partitions: one module a kind, with ``split(data, clients, rng, *, options)``."""
 
 FAMILY, FUNCTION = "partition", "split"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from outagefl.datasets.arrays import ImageData
 from outagefl.errors import InputError
 from outagefl.inputs import checks
 from outagefl.inputs.label_skew import split_by_mix
@@ -12,8 +13,7 @@ from outagefl.inputs.partitions import Partition, label_counts
 
 
 def split(
-    y_train: NDArray[np.int64],
-    y_test: NDArray[np.int64],
+    data: ImageData,
     clients: int,
     rng: np.random.Generator,
     *,
@@ -26,9 +26,10 @@ def split(
     similar clients. The test split has ``test_images`` images, or all there are of the client's classes if fewer (our
     choice). Clients may share test images, which only serve evaluation.
 
-    ``y_train`` (n,) and ``y_test`` (m,) are labels from 0. Raises InputError for bad options, for more clients than
-    training images, and for a client none of whose classes has a test image.
+    Raises InputError for bad options, for more clients than training images, and for a client none of whose classes has
+    a test image.
     """
+    y_train, y_test = data.y_train, data.y_test
     checks.whole("partition.test_images", test_images, 1)
     if not len(y_test):
         raise InputError("partition dirichlet: the data set has no test images to mirror the clients' labels with")

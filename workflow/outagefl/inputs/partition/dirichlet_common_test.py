@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from outagefl.datasets.arrays import ImageData
 from outagefl.inputs.label_skew import split_by_mix
 from outagefl.inputs.partitions import Partition, label_counts
 
 
 def split(
-    y_train: NDArray[np.int64],
-    y_test: NDArray[np.int64],
+    data: ImageData,
     clients: int,
     rng: np.random.Generator,
     *,
@@ -24,9 +23,10 @@ def split(
     group hold all images of its classes and no others: with 2, 10 classes and 100 clients, the periodic dynamics of the
     FedSWE paper (section 7.1).
 
-    With the same seed and one group the training images go to the same clients as in kind ``dirichlet``. ``y_train``
-    (n,) and ``y_test`` (m,) are labels from 0. Raises InputError as ``split_by_mix`` does.
+    With the same seed and one group the training images go to the same clients as in kind ``dirichlet``. Raises
+    InputError as ``split_by_mix`` does.
     """
+    y_train, y_test = data.y_train, data.y_test
     classes = int(max(y_train.max(), y_test.max(initial=0))) + 1
     train, mix = split_by_mix(y_train, classes, clients, rng, alpha=alpha, groups=class_groups)
     nothing = (np.zeros(0, dtype=np.int64),) * clients

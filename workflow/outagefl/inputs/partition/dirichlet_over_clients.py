@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from outagefl.datasets.arrays import ImageData
 from outagefl.errors import InputError
 from outagefl.inputs import checks
 from outagefl.inputs.label_skew import divide, feed_empty
@@ -12,8 +12,7 @@ from outagefl.inputs.partitions import Partition, label_counts
 
 
 def split(
-    y_train: NDArray[np.int64],
-    y_test: NDArray[np.int64],
+    data: ImageData,
     clients: int,
     rng: np.random.Generator,
     *,
@@ -22,9 +21,9 @@ def split(
     """Split class c over the clients in shares ~ Dirichlet(α·1) over clients (DFL-AA paper, section VI).
 
     No client has test images of its own. A client left without an image takes one from the client that then holds most
-    (the released code gives it a random one). ``y_train`` (n,) and ``y_test`` are labels from 0. Raises InputError for
-    bad options and for more clients than images.
+    (the released code gives it a random one). Raises InputError for bad options and for more clients than images.
     """
+    y_train, y_test = data.y_train, data.y_test
     checks.positive("partition.alpha", alpha)
     if clients > len(y_train):
         raise InputError(f"clients: {clients} is more than the {len(y_train)} training images there are to split")
