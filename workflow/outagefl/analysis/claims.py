@@ -4,7 +4,7 @@ The registry ``config/claims.yaml`` maps a claim's id to: study, source (where i
 for a worked example), statistic (kind and parameters, see ``estimates`` and ``worked_examples``), published, unit, and
 where needed sense, tolerance and note. The family of the Holm correction is all claims of one study that are tested at
 this scale; the tests of equivalence form a second one. Upper bounds (sense ``at most``) are judged by their interval
-and are in neither.
+and are in neither, nor are counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pandas as pd
 from outagefl.analysis import estimates, worked_examples
 from outagefl.analysis.estimates import Estimate
 from outagefl.analysis.statistics import holm
-from outagefl.analysis.verdicts import AT_MOST, NOT_RUN, judge, judge_at_most, judge_example
+from outagefl.analysis.verdicts import AT_MOST, COUNT, NOT_RUN, judge, judge_at_most, judge_count, judge_example
 from outagefl.analysis.writers import DASH, NO_BREAK
 from outagefl.config import check, read_yaml
 from outagefl.errors import ConfigError
@@ -51,7 +51,7 @@ def evaluate(
     margin in the scores' unit; ``notes``: "study/experiment" → what a reader must know of its data.
 
     Columns: id, study, text, source, sense, published, unit, ours, low, high (95 % interval), n (pairs), p and
-    p_equivalence (Holm-corrected; missing for an upper bound), verdict, scale, note.
+    p_equivalence (Holm-corrected; missing for an upper bound or a count), verdict, scale, note.
     Raises ConfigError for a claim without a statistic whose experiment is run at this scale.
     """
     by_name = {(frame["study"].iloc[0], frame["experiment"].iloc[0]): frame for frame in experiments}
@@ -106,9 +106,11 @@ def _estimate(
     if kind is None:
         where = f"{claim['study']}/{claim['experiment']}"
         raise ConfigError(f"claims: {name}: {where} is run at this scale, so the claim needs a statistic")
-    needed = [*statistic.get("methods", [statistic.get("method")]), statistic["baseline"]]
-    if absent := [method for method in needed if method not in set(runs["method"])]:
-        return None, f"{absent[0]} is not among the methods of {claim['experiment']} at this scale"
+    for column, needed in estimates.needs(statistic).items():
+        present = set(runs[column]) if column in runs else set()
+        if absent := [name for name in needed if name not in present]:
+            what = "methods" if column == "method" else f"levels of {column}"
+            return None, f"{absent[0]} is not among the {what} of {claim['experiment']} at this scale"
     return estimates.KINDS[kind](runs, margins[claim["study"]], **statistic), ""
 
 
@@ -119,7 +121,10 @@ def _verdict(row: Mapping[Any, Any]) -> str:
         return judge_example(row["published"], row["ours"], row["tolerance"])
     if row["sense"] == AT_MOST:
         return judge_at_most(row["published"], row["low"], row["high"], row["margin"])
-    published, ours, low, high = (row[key] - row["null"] for key in ("published", "ours", "low", "high"))
+    if row["sense"] == COUNT:
+        return judge_count(row["published"], row["ours"])
+    ours, low, high = (row[key] - row["null"] for key in ("ours", "low", "high"))
+    published = 0.0 if pd.isna(row["published"]) else row["published"] - row["null"]
     return judge(published, ours, low, high, p=row["p"], p_equivalence=row["p_equivalence"])
 
 

@@ -12,7 +12,7 @@ from outagefl.analysis.pairing import pair
 from outagefl.analysis.statistics import Comparison, clustered, compare, holm, t_half_width
 
 ALL = "all settings"
-TESTS = ("p_t", "p_wilcoxon", "p_sign")
+TESTS = ("p_t", "p_wilcoxon", "p_sign", "p_equivalence")
 COLUMNS = [
     "baseline",
     "setting",

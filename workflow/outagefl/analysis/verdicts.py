@@ -18,6 +18,9 @@ At most: the bound is the published value plus the margin of equivalence, since 
 - ``not reproduced``: it lies above the bound.
 - ``unresolved``: the bound is inside, or there is no interval.
 
+Where nothing but a direction is published, ours must be above zero: that value is 0. A claim of a ``count`` has no
+sampling error to be tested: it is reproduced when ours is at least the published number.
+
 A worked example has no sampling error: it is reproduced when it agrees within the tolerance, else not.
 A claim whose experiment is not part of the scale is ``not run at this scale``.
 """
@@ -32,7 +35,10 @@ NOT_REPRODUCED = "not reproduced"
 UNRESOLVED = "unresolved"
 NOT_RUN = "not run at this scale"
 
+BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"  # of a comparison; it may also be unresolved
+
 AT_MOST = "at most"  # the sense of an upper bound
+COUNT = "count"  # the sense of a number of things
 
 
 def judge(published: float, ours: float, low: float, high: float, *, p: float, p_equivalence: float) -> str:
@@ -40,7 +46,7 @@ def judge(published: float, ours: float, low: float, high: float, *, p: float, p
 
     All values relative to no effect = 0, p-values corrected, NaN where not defined.
     """
-    direction = 1 if published > 0 else -1
+    direction = -1 if published < 0 else 1
     far_end = high if direction > 0 else low
     significant, same = p < ALPHA, ours * direction > 0
     if significant and same:
@@ -55,6 +61,18 @@ def judge_at_most(published: float, low: float, high: float, margin: float) -> s
     if high <= published + margin:
         return REPRODUCED
     return NOT_REPRODUCED if low > published + margin else UNRESOLVED
+
+
+def decide(difference: float, p: float, p_equivalence: float) -> str:
+    """What a comparison of two methods says: better or worse (significant), else equivalent, else unresolved."""
+    if p < ALPHA:
+        return BETTER if difference > 0 else WORSE
+    return EQUIVALENT if p_equivalence < ALPHA else UNRESOLVED
+
+
+def judge_count(published: float, ours: float) -> str:
+    """The verdict on a number that is said to be at least the published one, and is counted."""
+    return REPRODUCED if ours >= published else NOT_REPRODUCED
 
 
 def judge_example(published: float, ours: float, tolerance: float) -> str:

@@ -114,8 +114,8 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
             raise ConfigError(f"{where}.factors.{key}: {twice[0]!r} stands twice")
     whole = [key for key in factors if "." not in key]
     for key in whole:
-        if key not in base:
-            raise ConfigError(f"{where}.factors: {unknown('factor', key, base)}")
+        if key not in (fields := {**base, **settings.get("presets", {})}):
+            raise ConfigError(f"{where}.factors: {unknown('factor', key, fields)}")
     for levels in product(*factors.values()):
         chosen = dict(zip(factors, levels, strict=True))
         setting = base | {key: chosen.pop(key) for key in whole}

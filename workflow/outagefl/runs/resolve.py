@@ -37,7 +37,7 @@ def resolve(
     engine, named, presets = settings["engine"], settings.get("named", {}), settings.get("presets", {})
     if engine not in (engines := components.signatures("engine")):
         raise ConfigError(f"studies.{study}.engine: {unknown('engine', engine, engines)}")
-    chosen = {field: setting[field] for field in presets if field in setting}
+    chosen = {field: str(setting[field]) for field in presets if field in setting}  # a name may look like a number
     for field, name in chosen.items():
         if name not in presets[field]:
             raise ConfigError(f"{where}: {field}: {unknown('preset', name, presets[field])}")
