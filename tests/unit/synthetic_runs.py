@@ -57,6 +57,7 @@ def metrics(final: float, online: np.ndarray) -> pd.DataFrame:
     evaluated = np.where(np.arange(1, len(online) + 1) % EVERY == 0, final * rise, np.nan)
     values = {
         "accuracy": np.repeat(evaluated[:, None], online.shape[1], axis=1),
+        "online": online.astype(float),
         "age": age,
         "lag": age / 2,
         "self_weight": np.where(online, 1 / (1 + age), np.nan),

@@ -26,7 +26,7 @@ def analysis_of(study: str, settings: Mapping[str, Any], experiment: str) -> dic
     """The study's analysis with what the experiment declares over it.
 
     Raises ConfigError for a baseline that is not among the methods, a group of methods with an unknown one, a ``level``
-    that is no factor, and a figure or table that does not exist or lacks an option.
+    or ``levels`` that are no factors, and a figure or table that does not exist or lacks an option.
     """
     declared = settings["experiments"][experiment]
     analysis = {**settings["analysis"], **declared.get("analysis", {})}
@@ -37,10 +37,12 @@ def analysis_of(study: str, settings: Mapping[str, Any], experiment: str) -> dic
     for method in analysis.get("aided", []):
         if method not in settings["methods"]:
             raise ConfigError(f"{where}.analysis.aided: {unknown('method', method, settings['methods'])}")
-    if "level" in analysis and analysis["level"] not in declared.get("factors", {}):
-        raise ConfigError(
-            f"{where}.analysis.level: {unknown('factor', analysis['level'], declared.get('factors', {}))}"
-        )
+    factors = declared.get("factors", {})
+    named = {"level": [analysis["level"]] if "level" in analysis else [], "levels": analysis.get("levels", [])}
+    for key, chosen in named.items():
+        for factor in chosen:
+            if factor not in factors:
+                raise ConfigError(f"{where}.analysis.{key}: {unknown('factor', factor, factors)}")
     for key, family in SHOWN.items():
         for kind in analysis.get(key, []):
             options = shown_options(analysis, family, kind)

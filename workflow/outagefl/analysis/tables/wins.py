@@ -25,23 +25,25 @@ def tabulate(
 ) -> Table:
     """A row per baseline, setting and other method, those over all settings first.
 
-    Tidy: columns of ``comparisons.comparisons`` and the decision of ``verdicts.decide``. Over all settings the sign test
-    is over seeds, and the interval and the tests behind the decision are clustered by seed.
+    Tidy: columns of ``comparisons.comparisons`` and the decision of ``verdicts.decide``. Over all settings the sign
+    test is over seeds, and the interval and the tests behind the decision are clustered by seed.
     """
     runs = scores(index, root, tail)
     baselines = [baseline] if isinstance(baseline, str) else list(baseline)
-    tidy = comparisons(runs, baselines, equivalence_margin).dropna(subset="n")
-    tidy = tidy.sort_values("setting", key=lambda names: names != ALL, kind="stable", ignore_index=True)
-    for name in baselines:
-        pooled = (tidy["baseline"] == name) & (tidy["setting"] == ALL)
-        pairs = dict(iter(pair(runs, name).groupby("method")))
-        own = [pairs[method] for method in tidy.loc[pooled, "method"]]
-        tidy.loc[pooled, "p_sign"] = [sign_test_by_seed(each["difference"], each["seed"]) for each in own]
-        tidy.loc[pooled, "p_sign_holm"] = holm(tidy.loc[pooled, "p_sign"])
-    tests = (tidy[column] for column in ("difference", "p_t_holm", "p_equivalence_holm"))
-    tidy["decision"] = [decide(*test) for test in zip(*tests, strict=True)]
-    pooled = bool((tidy["setting"] == ALL).any())
-    return Table(tidy[TIDY], _shown(tidy), _caption(baselines, tail, equivalence_margin, pooled))
+    tidy = pd.concat([_against(runs, name, equivalence_margin) for name in baselines], ignore_index=True)
+    return Table(tidy, _shown(tidy), _caption(baselines, tail, equivalence_margin))
+
+
+def _against(runs: pd.DataFrame, baseline: str, margin: float) -> pd.DataFrame:
+    """The tidy rows of one baseline."""
+    found = comparisons(runs, [baseline], margin).dropna(subset="n")
+    found = found.sort_values("setting", key=lambda names: names != ALL, kind="stable")
+    pooled, pairs = found["setting"] == ALL, pair(runs, baseline)
+    own = [pairs[pairs["method"] == method] for method in found.loc[pooled, "method"]]
+    found.loc[pooled, "p_sign"] = [sign_test_by_seed(each["difference"], each["seed"]) for each in own]
+    found.loc[pooled, "p_sign_holm"] = holm(found.loc[pooled, "p_sign"])
+    tests = zip(found["difference"], found["p_t_holm"], found["p_equivalence_holm"], strict=True)
+    return found.assign(decision=[decide(*test) for test in tests])[TIDY]
 
 
 def _shown(tidy: pd.DataFrame) -> pd.DataFrame:
@@ -67,17 +69,13 @@ def _interval(low: float, high: float) -> str:
     return DASH if pd.isna(low) else f"{signed(low)}{NO_BREAK}…{NO_BREAK}{signed(high)}"
 
 
-def _caption(baselines: Sequence[str], tail: float, margin: float, pooled: bool) -> str:
+def _caption(baselines: Sequence[str], tail: float, margin: float) -> str:
     name = label(baselines[0]) if len(baselines) == 1 else "the one it is held against"
-    parts = [
+    return (
         f"in how many pairs of runs a method is more accurate than {name} (mean over the last {100 * tail:g} % of the "
-        "rounds), and by how many points on average, with the 95 % BCa bootstrap interval. Decision: better or worse where "
-        f"the paired t-test is significant, else equivalent where the difference is significantly within ±{margin:g} "
-        "points, else unresolved. Sign tests are exact; all p-values are Holm-corrected, significant is below 0.05."
-    ]
-    if pooled:
-        parts.append(
-            "Pairs of a seed are not independent: over all settings the sign test counts seeds, each on the side of most of "
-            "its pairs, and interval, t-test and equivalence are clustered by seed."
-        )
-    return " ".join(parts)
+        "rounds), and by how many points on average, with the 95 % BCa bootstrap interval. Decision: better or worse "
+        "where the paired t-test is significant, else equivalent where the difference is significantly within "
+        f"±{margin:g} points, else unresolved. Sign tests are exact; all p-values are Holm-corrected, significant is "
+        f"below 0.05. Pairs of a seed are not independent: in the rows {ALL} the sign test counts seeds, each on the "
+        "side of most of its pairs, and interval, t-test and equivalence are clustered by seed."
+    )
