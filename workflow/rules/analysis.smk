@@ -24,6 +24,7 @@ rule comparisons:
     params:
         title=lambda w: PLAN.experiments[w.experiment].title,
         analysis=lambda w: PLAN.experiments[w.experiment].analysis,
+        ran=lambda w: PLAN.experiments[w.experiment].in_words(),
         code=code("comparisons.py"),
     script:
         "../scripts/comparisons.py"
@@ -50,6 +51,7 @@ rule table:
     params:
         title=lambda w: PLAN.experiments[w.experiment].title,
         options=lambda w: options_of(w, "table"),
+        ran=lambda w: PLAN.experiments[w.experiment].in_words(),
         code=lambda w: code("table.py", f"outagefl.analysis.tables.{w.table}"),
     script:
         "../scripts/table.py"

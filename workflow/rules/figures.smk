@@ -22,6 +22,7 @@ rule figure:
         "../../envs/analysis.yaml"
     params:
         options=lambda w: options_of(w, "figure"),
+        ran=lambda w: PLAN.experiments[w.experiment].in_words(),
         code=lambda w: code("figure.py", f"outagefl.analysis.figures.{w.figure}"),
     script:
         "../scripts/figure.py"

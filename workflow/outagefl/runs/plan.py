@@ -88,6 +88,18 @@ class Experiment:
     analysis: dict[str, Any]
     members: list[tuple[str, Member]]  # path of a run, what it stands for here
 
+    def in_words(self) -> str:
+        """What is run, for captions: ``digits; 20 clients; 40 rounds; 5 seeds; 60 runs``."""
+
+        def values(key: str) -> str:
+            found = [member.spec[key] for _, member in self.members if key in member.spec]
+            return ", ".join(dict.fromkeys(value["kind"] if isinstance(value, dict) else str(value) for value in found))
+
+        numbers = {"clients": values("clients"), "rounds": values("rounds"), "virtual seconds": values("horizon")}
+        numbers["seeds"] = str(len({member.seed for _, member in self.members}))
+        numbers["runs"] = f"{len({run for run, _ in self.members}):,}"
+        return "; ".join([values("dataset"), *(f"{number} {what}" for what, number in numbers.items() if number)])
+
 
 @dataclass
 class Plan:

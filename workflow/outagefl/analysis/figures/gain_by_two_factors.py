@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from outagefl.analysis import looks, style
 from outagefl.analysis.comparison_table import signed
-from outagefl.analysis.indexes import SEPARATOR, setting, symbol
+from outagefl.analysis.indexes import SEPARATOR, factors, setting, symbol
 from outagefl.analysis.levels import levels_of
 from outagefl.analysis.pairing import pair
 from outagefl.analysis.results import scores
@@ -32,21 +32,16 @@ def draw(
     """
     baseline = baseline if isinstance(baseline, str) else baseline[0]
     rows, columns = (levels_of(index, factor) for factor in levels)
-    runs = scores(index, root, tail).assign(setting=setting(index.drop(columns=list(levels))))
-    maps: dict[str, pd.DataFrame] = {}
-    for where, here in pair(runs, baseline).groupby("setting", sort=False):
-        constant = here.groupby("method")["run"].transform("nunique") == here.groupby("method")["seed"].transform(
-            "nunique"
-        )
-        same = here[constant].groupby("method", sort=False)["difference"].mean()
-        told = [f"{looks.label(str(method))} {signed(gain, 1)} in all cells" for method, gain in same.items()]
-        for method, own in here[~constant].groupby("method", sort=False):
-            maps[SEPARATOR.join([str(where), looks.label(str(method)), *told])] = own
+    others = index.drop(columns=list(levels))
+    where = setting(others) if factors(others) else ""
+    maps = _titled(pair(scores(index, root, tail).assign(setting=where), baseline))
     with style.theme():
         names = [symbol(factor) for factor in levels]
         figure, panels = style.panels(list(maps), names[1], names[0], height=0.42 * len(rows) + 0.6)
         tables = [
-            own.pivot_table(index=levels[0], columns=levels[1], values="difference", aggfunc=["mean", _half])
+            own.pivot_table(
+                index=levels[0], columns=levels[1], values="difference", aggfunc=["mean", _half], dropna=False
+            )
             for own in maps.values()
         ]
         reach = max((table["mean"].abs().to_numpy().max() for table in tables), default=1.0) or 1.0
@@ -60,6 +55,25 @@ def draw(
     return figure
 
 
+def _titled(pairs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The pairs of each setting and method whose gain is not the same in all cells, by the title of their panel."""
+    found = {}
+    for where, here in pairs.groupby("setting", sort=False):
+        of_method = {str(method): own for method, own in here.groupby("method", sort=False)}
+        same = [method for method, own in of_method.items() if _is_constant(own)]
+        told = [f"{looks.label(name)} {signed(of_method[name]['difference'].mean(), 1)} in all cells" for name in same]
+        for method in (name for name in of_method if name not in same):
+            title = SEPARATOR.join(filter(None, [str(where), looks.label(method), *told]))
+            found[title] = of_method[method]
+    return found
+
+
+def _is_constant(pairs: pd.DataFrame) -> bool:
+    """Whether each seed's gain is the same in all of several cells."""
+    gains = pairs.groupby("seed")["difference"]
+    return bool(gains.count().min() > 1 and gains.nunique().max() == 1)
+
+
 def _half(differences: pd.Series[float]) -> float:
     """Half the 95 % t interval of the mean; NaN below three values, whose interval would say nothing."""
     return float(t_half_width(differences.std(), len(differences))) if len(differences) > 2 else np.nan
@@ -70,6 +84,6 @@ def _heat_map(axes: Axes, mean: np.ndarray, half: np.ndarray, reach: float) -> N
     axes.imshow(mean, cmap="PuOr_r", vmin=-reach, vmax=reach, origin="lower", aspect="auto")
     axes.grid(visible=False)
     for (row, column), value in np.ndenumerate(mean):
-        text = signed(value, 1) + ("" if np.isnan(half[row, column]) else f" ± {half[row, column]:.1f}")
+        text = signed(value, 1) + ("" if np.isnan(half[row, column]) else f"\n±{half[row, column]:.1f}")
         colour = "white" if abs(value) > 0.7 * reach else "#222222"
         axes.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
