@@ -60,6 +60,8 @@ def verdicts(claims, experiments, margin=0.5):
         (-4.0, -3.5, -4.2, -2.8, 0.01, 1.0, "reproduced"),
         (-4.0, -2.0, -3.0, -1.0, 0.01, 1.0, "direction only"),
         (-4.0, 2.0, 1.0, 3.0, 0.01, 1.0, "not reproduced"),
+        (0.0, 2.0, 1.0, 3.0, 0.01, 1.0, "reproduced"),  # a direction alone
+        (0.0, -2.0, -3.0, -1.0, 0.01, 1.0, "not reproduced"),
     ],
 )
 def test_rule(published, ours, low, high, p, p_equivalence, verdict):
@@ -218,6 +220,90 @@ def test_shown_claims(tmp_path):
     assert list(shown.loc["B", ["ours", "95 % interval", "pairs", "p (Holm)"]]) == ["–"] * 4
 
 
+GRID = [{"topology": where, "correlation": level} for where in ("ring", "regular4") for level in ("0", "1")]
+
+
+def gains_by_correlation(folder, low, seeds=6):
+    """Scores of an experiment in which sfg_cut gains 4 points at correlation 0 and ``low`` at 1."""
+    found = scores(
+        read_index(write_runs(folder, {"dfedavg": 0.0, "sfg_cut": 0.04}, settings=GRID, seeds=seeds)), folder
+    )
+    correlated = (found["method"] == "sfg_cut") & (found["correlation"] == "1")
+    return found.assign(score=found["score"] - (4 - low) * correlated)
+
+
+def direction(**statistic):
+    asked = {"kind": "gain_difference", "method": "sfg_cut", "baseline": "dfedavg", "factor": "correlation"}
+    return gain(published=None, statistic={**asked, "more": 0, "less": 1, **statistic})
+
+
+@pytest.mark.parametrize(("low", "verdict"), [(1.0, "reproduced"), (4.0, "not reproduced"), (7.0, "not reproduced")])
+def test_a_direction_alone_is_decided_by_its_sign(tmp_path, low, verdict):
+    found = gains_by_correlation(tmp_path, low)
+    assert verdicts({"S5": direction()}, [found]) == {"S5": verdict}
+    estimate = estimates.needs(direction()["statistic"])
+    assert estimate == {"method": ["sfg_cut", "dfedavg"], "correlation": ["0", "1"]}
+    table = evaluate({"S5": direction()}, [found], {"sfg": 0.5}, "quick", {})
+    assert claims_table(table)["published"].item() == "–"
+
+
+def test_a_difference_of_gains_is_within_seeds_and_other_factors(tmp_path):
+    found = gains_by_correlation(tmp_path, low=1.0)
+    estimate = estimates.gain_difference(
+        found, 0.5, **{k: v for k, v in direction()["statistic"].items() if k != "kind"}
+    )
+    wide = found.pivot(index=["topology", "seed"], columns=["correlation", "method"], values="score")
+    by_hand = (wide["0", "sfg_cut"] - wide["0", "dfedavg"]) - (wide["1", "sfg_cut"] - wide["1", "dfedavg"])
+    expected = clustered(by_hand, by_hand.index.get_level_values("seed"), 0.5)
+    assert (estimate.ours, estimate.low, estimate.p) == pytest.approx((expected.difference, expected.low, expected.p_t))
+    assert estimate.note == "larger in 12 of 12 pairs of gains"
+
+
+def test_a_gain_where_a_factor_has_one_level(tmp_path):
+    found = gains_by_correlation(tmp_path, low=1.0)
+    claim = gain()
+    claim["statistic"] |= {"where": {"correlation": 1}}
+    row = evaluate({"S6": claim}, [found], {"sfg": 0.5}, "quick", {}).iloc[0]
+    assert row["ours"] == pytest.approx(1, abs=0.3)
+    assert row["n"] == 12
+
+
+@pytest.mark.parametrize(
+    ("statistic", "note"),
+    [
+        ({"less": 2}, "2 is not among the levels of correlation of outages"),
+        ({"factor": "clients"}, "0 is not among the levels of clients"),
+    ],
+)
+def test_without_its_levels_a_claim_is_not_run_and_says_so(tmp_path, statistic, note):
+    table = evaluate(
+        {"S5": direction(**statistic)}, [gains_by_correlation(tmp_path, 1.0, seeds=2)], {"sfg": 0.5}, "quick", {}
+    )
+    assert table["verdict"].item() == "not run at this scale"
+    assert table["note"].item().startswith(note)
+
+
+def unresolved(seeds=6, published=2):
+    pairs = [["sfg_cut", "dfedavg"], ["aoi_received", "dfedavg"], ["noisy", "dfedavg"]]
+    return gain(
+        published, sense="count", unit="pairs", statistic={"kind": "unresolved_pairs", "pairs": pairs, "seeds": seeds}
+    )
+
+
+def test_comparisons_that_stay_unresolved_are_counted(tmp_path):
+    found = runs(tmp_path, {"dfedavg": 0.0, "sfg_cut": 0.04, "aoi_received": 0.0, "noisy": 0.0})
+    shaken = np.where(found["method"] == "noisy", 4.0 * (found["seed"] % 2) - 2, 0)
+    found = found.assign(score=found["score"] + shaken)
+    claims = {"One": unresolved(published=1), "Two": unresolved(published=2), "Few": unresolved(seeds=7)}
+    table = evaluate(claims, [found], {"sfg": 0.5}, "quick", {}).set_index("id")
+    assert table["verdict"].to_dict() == {"One": "reproduced", "Two": "not reproduced", "Few": "not run at this scale"}
+    assert table.loc["One", "ours"] == 1
+    told = "SFG-Cut and DFedAvg: better, AoI (received) and DFedAvg: equivalent, noisy and DFedAvg: unresolved"
+    assert table.loc["One", "note"] == told
+    assert table.loc["Few", "note"] == "6 of 7 seeds: too few to tell what stays unresolved"
+    assert table["p"].isna().all()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -227,6 +313,14 @@ def test_shown_claims(tmp_path):
         ({"published": "four"}, "'four' is not of type 'number'"),
         ({"experiment": None}, "'tolerance' is a required property"),
         ({"sense": "at mots"}, "unknown value 'at mots'; did you mean 'at most'"),
+        ({"published": None, "sense": "at most"}, "None is not of type 'number'"),
+        ({"sense": "count"}, "unknown value 'count'"),
+        (
+            {"statistic": {"kind": "unresolved_pairs", "pairs": [["sfg", "sfg_cut"]], "seeds": 9}},
+            "'sense' is a required",
+        ),
+        ({"statistic": {"kind": "unresolved_pairs", "pairs": [["sfg"]], "seeds": 9}, "sense": "count"}, "too short"),
+        ({"statistic": {"kind": "gain_difference", "method": "a", "baseline": "b"}}, "'factor' is a required property"),
     ],
 )
 def test_mistakes_in_the_registry(tmp_path, change, message):

@@ -15,6 +15,8 @@ import yaml
 REPOSITORY = Path(__file__).parents[2]
 SNAKEMAKE = Path(sys.executable).parent / "snakemake"
 
+STUDY = yaml.safe_load((REPOSITORY / "config" / "studies" / "sfg.yaml").read_text())
+
 TINY = {
     "runs_per_job": 2,
     "studies": {
@@ -32,10 +34,9 @@ TINY = {
             "seeds": 2,
             "theory": None,
             "experiments": {
-                "order_of_a_round": None,
-                "margins": None,
+                **dict.fromkeys(STUDY["experiments"]),
                 "outages": {
-                    "factors": {"availability": ["bernoulli"], "topology": None},
+                    "factors": {"task": None, "availability": ["bernoulli"], "topology": None},
                     "methods": ["dfedavg", "sfg", "sfg_cut", "always_on"],
                 },
             },

@@ -29,7 +29,7 @@ def follow_own_trace(study):
     neighbours = {"kind": "coupled", "of": "my_phones", "coupling": 0.5, "communities": {"kind": "fluid", "count": 2}}
     study["named"] = {"availability": {"my_phones": own, "my_neighbours": neighbours}}
     study["experiments"]["outages"] |= {
-        "factors": {"availability": ["bernoulli", "my_neighbours"], "topology": None},
+        "factors": {"availability": ["bernoulli", "my_neighbours"], "task": None, "topology": None},
         "methods": ["dfedavg", "sfg"],
     }
     study["seeds"] = 1
