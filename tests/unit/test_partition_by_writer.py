@@ -31,7 +31,7 @@ def draw(data, clients, seed=0, min_images=2):
 def test_each_client_holds_all_images_of_one_writer_and_no_two_the_same(tmp_path):
     data = prepared(parquet(tmp_path / "train.parquet", rows([20, 30, 50])), tmp_path / "femnist")
     spec = {"partition": {"kind": "by_writer", "min_images": 20}, "clients": 2, "seed": 1}
-    partitions.create(spec, tmp_path / "femnist", tmp_path / "partition.npz")
+    partitions.create(spec, {"dataset": tmp_path / "femnist"}, tmp_path / "partition.npz")
     partition = partitions.load(tmp_path / "partition.npz")
     check_partition(partition, data, 2, own_test=True)
     drawn = [data.writers.train[own[0]] for own in partition.train]
@@ -78,4 +78,4 @@ def test_a_data_set_without_writers_is_refused(tmp_path):
     arrays.save(tmp_path / "data", "toy", images, images, classes=["a", "b"])
     spec = {"partition": {"kind": "by_writer", "min_images": 1}, "clients": 2, "seed": 0}
     with pytest.raises(InputError, match="the data set does not know who wrote its images; femnist does"):
-        partitions.create(spec, tmp_path / "data", tmp_path / "partition.npz")
+        partitions.create(spec, {"dataset": tmp_path / "data"}, tmp_path / "partition.npz")
