@@ -47,7 +47,7 @@ def ancestors(plan, path):
     if path in plan.choices:
         needs = plan.choices[path].runs
     else:
-        needs = plan.runs[path].inputs.values() if path in plan.runs else plan.inputs[path].needs
+        needs = plan.runs[path].inputs.values() if path in plan.runs else plan.inputs[path].needs.values()
     return {*needs}.union(*(ancestors(plan, need) for need in needs))
 
 

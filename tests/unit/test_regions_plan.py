@@ -10,7 +10,7 @@ import pytest
 from outagefl.errors import ConfigError
 from outagefl.inputs import availabilities
 from outagefl.runs.plan import make_input
-from tests.unit.test_config import assert_one_line_with, plan_with, setting
+from tests.unit.test_config import assert_one_line_with, only, plan_with, setting
 from tests.unit.test_probability_plan import made
 
 FLUID = {"kind": "fluid", "count": 4}
@@ -21,7 +21,7 @@ def with_factors(seeds=1, **factors):
     """The SFG study with one experiment."""
     topology = {"topology": ["small_world"]} if "topology" not in factors else {}
     experiment = {"factors": {**factors, **topology}, "methods": ["dfedavg", "sfg"], "seeds": seeds}
-    return {"experiments": {"outages": experiment, "order_of_a_round": None}}
+    return only(outages=experiment)
 
 
 def test_runs_of_one_seed_share_what_is_coupled():
