@@ -256,7 +256,7 @@ EVENTS |= {"clock_tolerance_seconds": 60}
 def with_availability(**changes):
     """The SFG study with nothing but one availability that follows a trace."""
     factors = {"availability": [{**FOLLOW, **changes}]}
-    return {"experiments": {"outages": {"factors": factors}}}
+    return only(outages={"factors": factors})
 
 
 @pytest.mark.parametrize(
