@@ -264,8 +264,8 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Mapping[str, Path], ta
 def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
     """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set.
 
-    Validation runs are among themselves, so that no other run is trained before a choice; runs that need a choice
-    likewise, so that no other run waits with them.
+    Validation runs are among themselves, so that a choice waits for no other run; runs that need a choice likewise, so
+    that no other run waits with them.
     """
     validation = {path for choice in plan.choices.values() for path in choice.runs}
     groups: dict[tuple[str, str, bool, bool], list[str]] = {}
