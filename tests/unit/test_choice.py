@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from outagefl.__main__ import read_spec
 from outagefl.analysis.choice.best_mean import choose
 from outagefl.analysis.choices import create
 from outagefl.analysis.indexes import read_index
@@ -212,6 +213,21 @@ def test_a_theory_check_takes_no_method_with_a_choice():
     settings["study_settings"]["sfg"]["theory"]["scalar_toy"]["methods"].append("sfg_validated")
     with pytest.raises(ConfigError, match=r"sfg\.theory\.scalar_toy\.methods: 'sfg_validated': margin is chosen from"):
         declared_checks(settings)
+
+
+@pytest.mark.parametrize(
+    ("margin", "message"),
+    [
+        ({**CHOICE, "seeds": [1000, 7]}, r"spec\.json: rule\.margin\.seeds: \[1000, 7\] hold the seed of the run itself"),
+        ({"kind": "best_mean", "seeds": [1000], "tail": 0.1}, r"spec\.json: rule\.margin: 'candidates' is a required"),
+    ],
+)
+def test_a_mistake_in_the_choice_of_a_single_spec_is_told(tmp_path, margin, message):
+    rule = {"kind": "sfg_cut", "gamma": 0.5, "margin": margin}
+    spec = next(iter(plan_with(study()).runs.values())).spec
+    (tmp_path / "spec.json").write_text(json.dumps({**spec, "rule": rule, "seed": 7}))
+    with pytest.raises(ConfigError, match=message):
+        read_spec(tmp_path / "spec.json")
 
 
 def test_another_component_than_a_rule_has_no_choice():

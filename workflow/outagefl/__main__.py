@@ -12,6 +12,7 @@ from typing import Any
 from outagefl.analysis.choices import create
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.runs.batch import train
+from outagefl.runs.choices import chosen_option
 from outagefl.runs.plan import Plan, add_run, make_input
 from outagefl.runs.resolve import check_spec, in_full, with_parts
 from outagefl.sources.catalog import Source, sources
@@ -27,6 +28,8 @@ def read_spec(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not readable as JSON ({error})") from None
     spec: dict[str, Any] = content.get("spec", content) if isinstance(content, dict) else content
     check_spec(spec, str(path))
+    if (option := chosen_option(spec)) and spec["seed"] in (seeds := spec["rule"][option]["seeds"]):
+        raise ConfigError(f"{path}: rule.{option}.seeds: {seeds} hold the seed of the run itself; expected others")
     return in_full(spec, spec["engine"], {}, str(path))
 
 
