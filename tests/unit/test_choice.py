@@ -218,7 +218,10 @@ def test_a_theory_check_takes_no_method_with_a_choice():
 @pytest.mark.parametrize(
     ("margin", "message"),
     [
-        ({**CHOICE, "seeds": [1000, 7]}, r"spec\.json: rule\.margin\.seeds: \[1000, 7\] hold the seed of the run itself"),
+        (
+            {**CHOICE, "seeds": [1000, 7]},
+            r"spec\.json: rule\.margin\.seeds: \[1000, 7\] hold the seed of the run itself",
+        ),
         ({"kind": "best_mean", "seeds": [1000], "tail": 0.1}, r"spec\.json: rule\.margin: 'candidates' is a required"),
     ],
 )
