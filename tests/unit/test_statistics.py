@@ -80,8 +80,15 @@ def test_bca_interval_against_every_resample():
 def test_equal_differences_have_rank_tests_but_no_t_test(values):
     result = compare(values, margin=5)
     assert result.low == result.difference == result.high
-    assert np.isnan([result.p_t, result.effect, result.p_equivalence]).all()
+    assert np.isnan([result.p_t, result.effect]).all()
+    assert result.p_equivalence == 0
+    assert compare(values, margin=0.1).p_equivalence == 1
     assert result.p_wilcoxon == result.p_sign == pytest.approx(0.25)
+
+
+def test_methods_that_do_the_same_are_equivalent():
+    assert compare([0.0, 0.0], margin=0.5).p_equivalence == 0
+    assert clustered([0.0] * 4, seeds=[0, 0, 1, 1], margin=0.5).p_equivalence == 0
 
 
 def test_no_difference_at_all():

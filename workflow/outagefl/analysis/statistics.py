@@ -51,7 +51,8 @@ def compare(differences: ArrayLike, margin: float) -> Comparison:
 
     Interval: BCa bootstrap of the mean (Efron 1987). Tests: paired t, Wilcoxon signed-rank (zeros dropped; exact up to
     50 pairs without ties and up to 13 with, else the normal approximation), exact sign test (zeros dropped).
-    Equivalence: two one-sided t-tests (Schuirmann 1987) against ± ``margin``, in the unit of the differences.
+    Equivalence: two one-sided t-tests (Schuirmann 1987) against ± ``margin``, in the unit of the differences; two or
+    more equal ones, such as those of methods that do the same, leave no doubt (the limit of the tests).
     """
     d = np.round(np.asarray(differences, dtype=float), 9)
     spread = bool(len(d) > 1 and np.ptp(d) > 0)
@@ -69,7 +70,7 @@ def compare(differences: ArrayLike, margin: float) -> Comparison:
         effect=float(d.mean() / d.std(ddof=1)) if spread else np.nan,
         wins=wins,
         losses=losses,
-        p_equivalence=float(DescrStatsW(d).ttost_mean(-margin, margin)[0]) if spread else np.nan,
+        p_equivalence=float(DescrStatsW(d).ttost_mean(-margin, margin)[0]) if spread else _without_spread(d, margin),
     )
 
 
@@ -94,6 +95,7 @@ def clustered(differences: ArrayLike, seeds: ArrayLike, margin: float) -> Compar
             p_equivalence = float(stats.t.sf(nearest_bound, clusters - 1))
         else:
             low = high = mean
+            p_equivalence = _without_spread(d, margin)
     return Comparison(
         n=len(d),
         difference=mean,
@@ -107,6 +109,11 @@ def clustered(differences: ArrayLike, seeds: ArrayLike, margin: float) -> Compar
         losses=int((d < 0).sum()),
         p_equivalence=p_equivalence,
     )
+
+
+def _without_spread(values: np.ndarray, margin: float) -> float:
+    """The p-value of equivalence of equal values (n,): certain, one way or the other, from two of them on."""
+    return float(abs(values.mean()) >= margin) if len(values) > 1 else np.nan
 
 
 def bootstrap_interval(values: np.ndarray) -> tuple[float, float]:
