@@ -238,10 +238,18 @@ def test_another_component_than_a_rule_has_no_choice():
         plan_with({"setting": {"partition": {"kind": "dirichlet", "alpha": CHOICE, "test_images": 5}}})
 
 
+def record(**changes):
+    kept = {"value": 3, "candidates": [{"value": 0}, {"value": 3}], "seeds": [1000, 1001]}
+    return json.dumps(kept | changes)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"value": 1}', "1 was chosen; expected one of 0, 3"),
+        (record(value=1), "1 was chosen; expected one of 0, 3; delete it and run again"),
+        (record(candidates=[{"value": 0}]), r"made from other candidates or seeds than \[0, 3\]"),
+        (record(seeds=[1000]), r"made from other .* than \[0, 3\] and \[1000, 1001\]; delete it"),
+        ('{"value": 3}', "not the record of a choice"),
         ('{"value"', "not the record of a choice"),
         ("[]", "not the record of a choice"),
     ],

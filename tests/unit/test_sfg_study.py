@@ -115,6 +115,10 @@ def test_the_length_of_outages_changes_and_the_share_online_does_not():
         ({"factors": {"task": ["cifar11"]}}, "task: unknown preset 'cifar11'; did you mean 'cifar10"),
         ({"factors": {"rounds_offline": [3]}}, "rounds_offline: unknown preset '3'"),
         (
+            {"setting": {"availability": "bernoulli"}, "factors": {"rounds_offline": [4, 16]}},
+            "factors.rounds_offline: '16' changes nothing here: no run has any of availability.mean_on",
+        ),
+        (
             {"setting": {"partition": {"kind": "by_writer", "min_images": 0}}},
             "min_images: 0 is less than the minimum of 1",
         ),
@@ -135,10 +139,12 @@ def test_a_mistake_in_an_experiment_is_told(changes, message):
             "analysis.levels: unknown factor 'rule.margn'; did you mean 'rule.margin'",
         ),
         ({"levels": ["rule.gamma"]}, "levels: ['rule.gamma'] is too short (expected: a list of two factors"),
+        ({"levels": ["topology", "rule.margin"]}, "analysis.levels: topology: 'ring' is not a number"),
         ({"figures": ["gain_by_level"]}, "figure 'gain_by_level' needs the option 'level'"),
     ],
 )
 def test_a_mistake_in_an_analysis_is_told(analysis, message):
+    experiment = {"analysis": analysis, "factors": {"topology": ["ring"]}}
     with pytest.raises(ConfigError) as caught:
-        analysis_of("sfg", sfg(experiments={"gamma_margin": {"analysis": analysis}}), "gamma_margin")
+        analysis_of("sfg", sfg(experiments={"gamma_margin": experiment}), "gamma_margin")
     assert message in str(caught.value)

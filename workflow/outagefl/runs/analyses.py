@@ -26,7 +26,7 @@ def analysis_of(study: str, settings: Mapping[str, Any], experiment: str) -> dic
     """The study's analysis with what the experiment declares over it.
 
     Raises ConfigError for a baseline that is not among the methods, a group of methods with an unknown one, a ``level``
-    or ``levels`` that are no factors, and a figure or table that does not exist or lacks an option.
+    or ``levels`` that are no factors or not numbers, and a figure or table that does not exist or lacks an option.
     """
     declared = settings["experiments"][experiment]
     analysis = {**settings["analysis"], **declared.get("analysis", {})}
@@ -43,8 +43,19 @@ def analysis_of(study: str, settings: Mapping[str, Any], experiment: str) -> dic
         for factor in chosen:
             if factor not in factors:
                 raise ConfigError(f"{where}.analysis.{key}: {unknown('factor', factor, factors)}")
+            for level in factors[factor]:
+                if not _is_number(level):
+                    raise ConfigError(f"{where}.analysis.{key}: {factor}: {level!r} is not a number")
     for key, family in SHOWN.items():
         for kind in analysis.get(key, []):
             options = shown_options(analysis, family, kind)
             components.check(family, {"kind": kind, **options}, f"{where}.analysis.{key}")
     return analysis
+
+
+def _is_number(level: Any) -> bool:
+    """Whether a factor's level is a number, or a name that reads as one."""
+    try:
+        return float(level) == float(level)
+    except (TypeError, ValueError):
+        return False

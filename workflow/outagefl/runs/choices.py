@@ -43,12 +43,20 @@ def validation_specs(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 def read_choice(path: Path, spec: Mapping[str, Any]) -> dict[str, Any]:
     """What was chosen for a spec, as ``outagefl.analysis.choices.create`` wrote it; DataError for anything else."""
-    candidates = spec["rule"][chosen_option(spec)]["candidates"]
+    settings, again = spec["rule"][chosen_option(spec)], "delete it and run again"
+    candidates = settings["candidates"]
     try:
         choice: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        fits = choice["value"] in candidates
+        found = [each["value"] for each in choice["candidates"]]
+        fits = (found, choice["seeds"]) == (candidates, settings["seeds"])
+        known = choice["value"] in candidates
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: not the record of a choice ({type(error).__name__}: {error})") from None
+        raise DataError(f"{path}: not the record of a choice ({type(error).__name__}: {error}); {again}") from None
+    if not known:
+        told = ", ".join(map(str, candidates))
+        raise DataError(f"{path}: {choice['value']!r} was chosen; expected one of {told}; {again}")
     if not fits:
-        raise DataError(f"{path}: {choice['value']!r} was chosen; expected one of {', '.join(map(str, candidates))}")
+        raise DataError(
+            f"{path}: made from other candidates or seeds than {candidates} and {settings['seeds']}; {again}"
+        )
     return choice

@@ -116,6 +116,8 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
     for key in whole:
         if key not in (fields := {**base, **settings.get("presets", {})}):
             raise ConfigError(f"{where}.factors: {unknown('factor', key, fields)}")
+    presets = {key: settings["presets"][key] for key in whole if key in settings.get("presets", {})}
+    idle = {(key, str(level)) for key in presets for level in factors[key] if presets[key].get(str(level))}
     for levels in product(*factors.values()):
         chosen = dict(zip(factors, levels, strict=True))
         setting = base | {key: chosen.pop(key) for key in whole}
@@ -125,9 +127,14 @@ def members(study: str, settings: Mapping[str, Any], experiment: str) -> Iterato
             for method in declared["methods"]
         }
         _require_taken(chosen, resolved.values(), f"{where}.factors", "factor")
+        lost = set.intersection(*(left for _, left in resolved.values()))
+        idle -= {(key, str(setting[key])) for key in presets if presets[key][str(setting[key])].keys() - lost}
         for method, (spec, _) in resolved.items():
             for seed in seeds:
                 yield Member(labels, method, seed, {**spec, "seed": seed})
+    for key, level in sorted(idle):
+        keys = ", ".join(presets[key][level])
+        raise ConfigError(f"{where}.factors.{key}: {level!r} changes nothing here: no run has any of {keys}")
 
 
 def canonical(content: Any) -> str:

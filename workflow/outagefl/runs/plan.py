@@ -98,7 +98,12 @@ class Experiment:
         numbers = {"clients": values("clients"), "rounds": values("rounds"), "virtual seconds": values("horizon")}
         numbers["seeds"] = str(len({member.seed for _, member in self.members}))
         numbers["runs"] = f"{len({run for run, _ in self.members}):,}"
-        return "; ".join([values("dataset"), *(f"{number} {what}" for what, number in numbers.items() if number)])
+        told = [
+            f"{number} {what.removesuffix('s') if number == '1' else what}"
+            for what, number in numbers.items()
+            if number
+        ]
+        return "; ".join([values("dataset"), *told])
 
 
 @dataclass
