@@ -187,6 +187,7 @@ def watched(data: ImageData, trainer: type[LocalTrainer], schedule: dict[str, An
 
 @settings(max_examples=5, deadline=None)
 @given(schedules())
+@example({"speeds": [1.0], "topology": np.zeros((0, 2), dtype=np.int64), "clients": 1})
 @example({"speeds": [1.0] * 3, "topology": np.zeros((0, 2), dtype=np.int64), "clients": 3})
 def test_work_done_together_gives_what_the_plain_order_gives(schedule: dict[str, Any]) -> None:
     """To the last bit one by one; as a stack of clients up to the rounding of float32."""

@@ -97,6 +97,14 @@ def test_a_heat_map_tells_the_gain_of_every_cell(tmp_path):
     assert_nothing_is_cut_off_or_overlaps(figure)
 
 
+def test_a_heat_map_of_what_changes_nothing_shows_every_method(tmp_path):
+    index = grid(tmp_path)
+    first = index.drop_duplicates(["method", "seed"]).set_index(["method", "seed"])
+    keys = list(zip(index["method"], index["seed"], strict=True))
+    index = index.assign(**{column: [first.loc[key, column] for key in keys] for column in ("run", "checksum")})
+    assert len(heat_map(index, tmp_path).axes) == 4
+
+
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_a_heat_map_of_few_seeds_has_no_intervals(tmp_path, seeds):
     figure = heat_map(grid(tmp_path, seeds=seeds), tmp_path)

@@ -1,4 +1,4 @@
-"""Figure: how often a client that returns from an outage finds something fresher, against a numeric factor."""
+"""Figure: how often mixing makes a client that returns from an outage fresher, against a numeric factor."""
 
 from __future__ import annotations
 
@@ -35,10 +35,9 @@ def draw(index: pd.DataFrame, root: Path, *, level: str) -> Figure:
     Lags are those under the method's own weights; those of ``local``, which never mixes, never fall. Raises as
     ``levels.levels_of``.
     """
-    mixing = index[index["method"] != "local"]
-    ylabel = "returns to something fresher (%)"
+    ylabel = "returns that lower the lag (%)"
     with style.theme():
-        figure, panels = draw_by_level(mixing, level, lambda runs: collect(runs, root, fresher), ylabel)
+        figure, panels = draw_by_level(index, level, lambda runs: collect(runs, root, fresher), ylabel)
         for axes in panels:
             axes.set_ylim(-3, 103)
     return figure

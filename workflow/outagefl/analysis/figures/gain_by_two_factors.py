@@ -25,10 +25,10 @@ def draw(
     """Draw the runs of an index (``indexes.read_index``) that lie below the results root.
 
     ``levels``: two factors, upright and across. There is a panel per setting of the other factors and method that
-    depends on the two; what a method gains that does not stands in the title. Cells hold the mean over seeds of the
-    paired difference of final accuracies (mean over the last ``tail`` of the rounds), in percentage points, ± half its
-    95 % t interval from three seeds on. Of several baselines it is the first. Raises as ``pairing.pair`` and
-    ``levels.levels_of``.
+    depends on the two; what a method gains that does not stands in the title, unless none does. Cells hold the mean
+    over seeds of the paired difference of final accuracies (mean over the last ``tail`` of the rounds), in percentage
+    points, ± half its 95 % t interval from three seeds on. Of several baselines it is the first. Raises as
+    ``pairing.pair`` and ``levels.levels_of``.
     """
     baseline = baseline if isinstance(baseline, str) else baseline[0]
     rows, columns = (levels_of(index, factor) for factor in levels)
@@ -61,6 +61,7 @@ def _titled(pairs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     for where, here in pairs.groupby("setting", sort=False):
         of_method = {str(method): own for method, own in here.groupby("method", sort=False)}
         same = [method for method, own in of_method.items() if _is_constant(own)]
+        same = same if len(same) < len(of_method) else []
         told = [f"{looks.label(name)} {signed(of_method[name]['difference'].mean(), 1)} in all cells" for name in same]
         for method in (name for name in of_method if name not in same):
             title = SEPARATOR.join(filter(None, [str(where), looks.label(method), *told]))
