@@ -25,11 +25,13 @@ from outagefl.inputs.graphs import adjacency
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
 from outagefl.rules.gossip_view import GossipView, normalise
+from outagefl.runs.choices import chosen_option
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 
 STUDY = Path(__file__).parents[2] / "config" / "studies" / "sfg.yaml"
-RULES = {method["rule"]["kind"]: method["rule"] for method in yaml.safe_load(STUDY.read_text())["methods"].values()}
+METHODS = yaml.safe_load(STUDY.read_text())["methods"].values()
+RULES = {method["rule"]["kind"]: method["rule"] for method in METHODS if chosen_option(method) is None}
 MODEL = {"kind": "cnn", "channels": [4], "hidden": [8]}
 SHAPE, CLASSES = (6, 6, 1), 3
 TRIANGLE = np.array([[0, 1], [0, 2], [1, 2]])

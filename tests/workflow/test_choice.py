@@ -24,7 +24,7 @@ def choose_margins(study):
         "methods": ["dfedavg", *rules],
     }
     study["seeds"] = 1
-    study["experiments"] = {"outages": None, "order_of_a_round": None, "margins": experiment}
+    study["experiments"] |= {"outages": None, "margins": experiment}
 
 
 def planned_choice(project):
