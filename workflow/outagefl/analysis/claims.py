@@ -21,7 +21,7 @@ from outagefl.analysis import estimates, worked_examples
 from outagefl.analysis.estimates import Estimate
 from outagefl.analysis.statistics import holm
 from outagefl.analysis.verdicts import AT_MOST, COUNT, NOT_RUN, judge, judge_at_most, judge_count, judge_example
-from outagefl.analysis.writers import DASH, NO_BREAK
+from outagefl.analysis.writers import DASH, NO_BREAK, p_value
 from outagefl.config import check, read_yaml
 from outagefl.errors import ConfigError
 
@@ -84,7 +84,7 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
             "published": ("≤" + NO_BREAK if row["sense"] == AT_MOST else "") + _quantity(row["published"], row["unit"]),
             "ours": _quantity(row["ours"], row["unit"]),
             "95 % interval": _interval(row["low"], row["high"]),
-            "p (Holm)": DASH if pd.isna(row["p"]) else "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
+            "p (Holm)": p_value(row["p"]),
             "pairs": row["n"] or DASH,
             "note": row["note"],
         }

@@ -51,6 +51,11 @@ CSS = {
 }
 
 
+def p_value(p: float) -> str:
+    """A p-value to be read: three decimals, ``< 0.001``, or a dash where there is none."""
+    return DASH if pd.isna(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 # How a cell is marked, and what stands around a marked one.
 BOLD, UNDERLINE = "bold", "underline"
 HTML_MARKS = {BOLD: ("<b>", "</b>"), UNDERLINE: ("<u>", "</u>")}

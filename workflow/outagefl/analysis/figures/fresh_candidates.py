@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from outagefl.analysis import style
 from outagefl.analysis.level_panels import draw_by_level
 from outagefl.analysis.results import collect, metrics
-
-ROUNDING = 1e-9  # rounds: lags this close are equal but for rounding
+from outagefl.rules.gossip_view import ROUNDING
 
 
 def fresher(folder: Path) -> pd.DataFrame:

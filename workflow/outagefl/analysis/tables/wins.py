@@ -14,7 +14,7 @@ from outagefl.analysis.pairing import pair
 from outagefl.analysis.results import scores
 from outagefl.analysis.statistics import holm, sign_test_by_seed
 from outagefl.analysis.verdicts import decide
-from outagefl.analysis.writers import DASH, NO_BREAK, Table
+from outagefl.analysis.writers import DASH, NO_BREAK, Table, p_value
 
 TIDY = ["baseline", "setting", "method", "n", "wins", "losses", "difference", "low", "high"]
 TIDY += ["p_sign", "p_sign_holm", "p_t_holm", "p_equivalence_holm", "decision"]
@@ -54,7 +54,7 @@ def _shown(tidy: pd.DataFrame) -> pd.DataFrame:
             "worse": tidy["losses"].astype(str),
             "mean difference": tidy["difference"].map(signed),
             "95 % interval": [_interval(*ends) for ends in zip(tidy["low"], tidy["high"], strict=True)],
-            "p (sign test)": ["< 0.001" if p < 0.001 else f"{p:.3f}" for p in tidy["p_sign_holm"]],
+            "p (sign test)": tidy["p_sign_holm"].map(p_value),
             "decision": tidy["decision"],
         }
     )

@@ -57,16 +57,15 @@ def check(
     checks.whole("theory.graphs", graphs, 2)
     if not isinstance(levels, list | tuple) or not isinstance(published, list | tuple) or len(levels) != len(published):
         raise InputError(f"theory.published: {published!r} is not a list of one mean age for each of {levels!r}")
+    for intervals in levels:
+        numbers("theory.levels", intervals, checks.positive)
+        if max(intervals) >= time:
+            raise InputError(f"theory.time: {time!r} is not beyond every interval of {intervals!r}")
     rows = []
     for number in range(graphs):
         senders = directed_erdos_renyi.edges(nodes, rng, degree=degree, cycle=cycle)[:, 0]
-        order = rng.permutation(nodes)
         for level, (intervals, mean_age) in enumerate(zip(levels, published, strict=True)):
-            numbers("theory.levels", intervals, checks.positive)
-            if max(intervals) >= time:
-                raise InputError(f"theory.time: {time!r} is not beyond every interval of {intervals!r}")
-            of_nodes = classes.seconds(nodes, rng, intervals=sorted(intervals))
-            own = np.sort(of_nodes)[order]
+            own = classes.seconds(nodes, rng, intervals=intervals)
             told = " / ".join(f"{interval:g}" for interval in intervals)
             rows.append((level, told, mean_age, number, ages(own, time)[senders].mean(), own[senders].mean() / 2))
     values = pd.DataFrame(rows, columns=["level", "intervals", "published", "graph", "at_time", "over_time"])
