@@ -25,6 +25,7 @@ import torch
 from outagefl import components
 from outagefl.datasets import arrays
 from outagefl.inputs import activation_intervals, availabilities, graphs, link_losses, partitions, probabilities
+from outagefl.training.allocator import keep_freed_memory
 
 
 def execute(
@@ -37,6 +38,7 @@ def execute(
     One thread computes: the order of float additions, and so every bit of the result, is then independent of the
     machine's load and number of cores. Cores are used by running jobs side by side.
     """
+    keep_freed_memory()
     torch.set_num_threads(1)
     torch.backends.cudnn.deterministic = True
     run, _ = components.load("engine", {"kind": spec["engine"]})
