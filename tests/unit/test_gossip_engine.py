@@ -335,19 +335,6 @@ def test_the_plain_mean_over_everyone_is_consensus(clients: int) -> None:
         assert spread.abs().max() < 1e-6
 
 
-def test_mixing_uses_the_models_from_before_it() -> None:
-    """All receivers at once, however many parameters: columns are worked on in blocks."""
-    rng = np.random.default_rng(0)
-    models = torch.from_numpy(rng.normal(size=(4, 2 * gossip.COLUMNS + 3)).astype(np.float32))
-    online = np.array([True, False, True, True])
-    weights = normalise(rng.random((4, 4)), np.outer(online, online) | np.eye(4, dtype=bool))
-    expected = weights @ models.double().numpy()
-    offline = models[1].clone()
-    gossip.mix(models, weights, online)
-    np.testing.assert_allclose(models.numpy(), expected, atol=1e-6)
-    assert torch.equal(models[1], offline)
-
-
 def test_reused_evaluations_equal_full_ones() -> None:
     """Offline clients are not evaluated again, and their results are what another evaluation would give."""
     asked: list[list[int]] = []

@@ -24,6 +24,7 @@ from outagefl import components
 from outagefl.datasets.arrays import ImageData
 from outagefl.engines.checks import check_availability, check_edges, check_partition
 from outagefl.engines.metrics import tidy
+from outagefl.engines.mixing import mix
 from outagefl.inputs.graphs import adjacency
 from outagefl.inputs.partitions import Partition
 from outagefl.rules.gossip_view import GossipView, normalise
@@ -32,7 +33,6 @@ from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 
 METRICS = ("accuracy", "loss", "online", "lag", "age", "self_weight", "neighbours")
-COLUMNS = 1 << 16  # parameters mixed at a time: bounds the memory of the product
 
 Rule = Callable[[GossipView], NDArray[np.float64]]
 
@@ -97,14 +97,6 @@ def mean_gap(state: GossipState) -> NDArray[np.float64]:
     mean = np.full(len(state.gap_sum), np.inf)
     np.divide(state.gap_sum, state.gap_count, out=mean, where=state.gap_count > 0)
     return mean
-
-
-def mix(models: torch.Tensor, weights: NDArray[np.float64], mixes: NDArray[np.bool_]) -> None:
-    """x_i ← Σ_j w_ij x_j for all receivers who mix at once, in place; the rows of others are not touched."""
-    receivers = torch.from_numpy(np.flatnonzero(mixes)).to(models.device)
-    matrix = torch.from_numpy(weights[np.ix_(mixes, mixes)]).to(models)
-    for columns in models.split(COLUMNS, dim=1):
-        columns[receivers] = matrix @ columns[receivers]
 
 
 def advance(
