@@ -18,12 +18,12 @@ from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError, TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
+from outagefl.training import measuring
 from outagefl.training.batches import batches_per_epoch, fresh, persistent
 from outagefl.training.devices import resolve
 from outagefl.training.images import ImageLoader
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
-from outagefl.training.measuring import BATCH
 from outagefl.training.parameters import BoundModel
 
 CPU = torch.device("cpu")
@@ -333,8 +333,11 @@ def test_training_lowers_the_loss_on_what_was_trained(data: ImageData) -> None:
     assert after[0, 0] > before[0, 0]
 
 
-def test_evaluation_equals_one_pass_over_all_test_images(data: ImageData, partition: Partition) -> None:
-    assert len(partition.test[0]) > 2 * BATCH
+@pytest.mark.parametrize("at_once", [1, 7, 1024])
+def test_evaluation_equals_one_pass_over_all_test_images(
+    data: ImageData, partition: Partition, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "MOST", at_once)
     accuracy, loss = trainer(data, partition).evaluate(initial_row().repeat(3, 1), np.array([2, 0]), 1)
     reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
     for place, client in enumerate([2, 0]):
@@ -342,6 +345,16 @@ def test_evaluation_equals_one_pass_over_all_test_images(data: ImageData, partit
         logits, labels = reference(normalised(data.x_test[own])), torch.tensor(data.y_test[own])
         assert accuracy[place] == pytest.approx((logits.argmax(dim=1) == labels).double().mean().item())
         assert loss[place] == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
+
+
+def test_a_network_with_wider_layers_is_measured_on_fewer_images_at_once() -> None:
+    image = torch.zeros(1, 3, 16, 16)
+    narrow, wide = (nn.Sequential(nn.Conv2d(3, width, 3, padding=1), nn.Dropout(0.5)).train() for width in (32, 64))
+    assert measuring.images_at_once(narrow, image) == measuring.IN_CACHE // (32 * 16 * 16)
+    assert measuring.images_at_once(wide, image) == measuring.IN_CACHE // (64 * 16 * 16)
+    assert measuring.images_at_once(nn.Flatten(), image) == measuring.MOST
+    assert wide.training
+    assert not wide[0]._forward_hooks
 
 
 def test_any_model_can_be_measured_on_any_images(data: ImageData, partition: Partition) -> None:

@@ -17,7 +17,7 @@ from outagefl.errors import TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.training.feed import Feed
 from outagefl.training.images import ImageLoader
-from outagefl.training.measuring import measure
+from outagefl.training.measuring import images_at_once, measure
 from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
 from outagefl.training.seeding import seeded, torch_seed
@@ -48,6 +48,7 @@ class LocalTrainer:
         self._optimiser = self.options.make_optimiser()
         self._load = ImageLoader(data, device)
         self._feed = Feed(data, partition, seed, self.options, self._load)
+        self._at_once = images_at_once(module, self._load.plain(data.x_train, np.arange(1)))
         self._drops = any(isinstance(layer, nn.Dropout) for layer in module.modules())
 
     def optimiser_states(self, clients: int) -> Tensor:
@@ -111,7 +112,7 @@ class LocalTrainer:
         not an error here.
         """
         chosen = np.arange(len(y)) if chosen is None else chosen
-        return measure(self.model, rows, self._load, x, y, chosen)
+        return measure(self.model, rows, self._load, x, y, chosen, self._at_once)
 
     def _train_all(self, work: Sequence[Work]) -> Tensor:
         """Do all the work; the sum of the losses of each, (k,)."""
