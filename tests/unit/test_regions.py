@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from outagefl.describe.trace_statistics import runs
 from outagefl.errors import DataError, InputError
-from outagefl.inputs import availabilities, graphs, memberships, storage
+from outagefl.inputs import availabilities, graphs, memberships, networks, storage
 from outagefl.inputs.availability import coupled, regional, smartphone
 from outagefl.inputs.communities import fluid
 from outagefl.inputs.topology import barabasi_albert, complete, erdos_renyi, random_regular, ring, watts_strogatz
@@ -35,7 +35,7 @@ GRAPHS = {
 
 def graph_of(name, clients, seed=0):
     kind, options = GRAPHS[name]
-    return graphs.undirected(kind.edges(clients, generator(seed), **options), clients)
+    return networks.undirected(kind.edges(clients, generator(seed), **options), clients)
 
 
 @settings(max_examples=30)

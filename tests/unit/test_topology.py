@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from outagefl.errors import DataError, InputError
-from outagefl.inputs import graphs
+from outagefl.inputs import graphs, networks
 from outagefl.inputs.topology import (
     barabasi_albert,
     complete,
@@ -230,7 +230,7 @@ def test_a_graph_that_never_gets_connected_is_given_up():
     ],
 )
 def test_giving_up_says_what_would_help(kind, options, message, monkeypatch):
-    monkeypatch.setattr(graphs, "ATTEMPTS", 1)
+    monkeypatch.setattr(networks, "ATTEMPTS", 1)
     with pytest.raises(InputError, match=message):
         kind.edges(1000, generator(), **options)
 

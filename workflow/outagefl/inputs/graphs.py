@@ -5,53 +5,25 @@ An edge of an undirected graph is [i, j] with i < j. One of a directed graph is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from outagefl import components
-from outagefl.errors import DataError, InputError
+from outagefl.errors import DataError
 from outagefl.inputs import storage
 from outagefl.randomness import generator
 
 Edges = NDArray[np.int64]
-
-ATTEMPTS = 200  # random graphs drawn in search of a connected one
 
 
 def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Draw the graph of ``spec`` (topology, clients, seed) and write it to ``target``; needs nothing."""
     edges, options = components.load("topology", spec["topology"])
     save(target, edges(spec["clients"], generator(spec["seed"], "topology"), **options), spec["clients"])
-
-
-def edge_array(graph: nx.Graph[int]) -> Edges:
-    """The edges of a graph, directed or not, whose nodes are numbered from 0."""
-    edges = np.array(graph.edges, dtype=np.int64).reshape(-1, 2)
-    return np.unique(edges if graph.is_directed() else np.sort(edges, axis=1), axis=0)
-
-
-def require_connected(draw: Callable[[], nx.Graph[int]], asked: str, advice: str) -> Edges:
-    """The edges of the first connected graph among ``ATTEMPTS`` draws; strongly connected, if they are directed.
-
-    Raises InputError saying what was ``asked`` (kind and values) and what would help (``advice``) if there is none.
-    """
-    for _ in range(ATTEMPTS):
-        graph = draw()
-        if nx.is_strongly_connected(graph) if isinstance(graph, nx.DiGraph) else nx.is_connected(graph):
-            return edge_array(graph)
-    raise InputError(f"topology {asked}: none of {ATTEMPTS} random graphs was connected; {advice}")
-
-
-def undirected(edges: Edges, clients: int) -> nx.Graph[int]:
-    """The undirected graph that has these edges, with the nodes 0 to ``clients`` - 1."""
-    graph: nx.Graph[int] = nx.empty_graph(clients)
-    graph.add_edges_from(edges.tolist())
-    return graph
 
 
 def adjacency(edges: Edges, clients: int) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from outagefl import components
 from outagefl.errors import DataError
-from outagefl.inputs import graphs, storage
+from outagefl.inputs import graphs, networks, storage
 from outagefl.randomness import generator
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def create(spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Divide the graph of the ``topology`` it needs as ``spec`` (communities, seed) says; write it to ``target``."""
     membership, options = components.load("communities", spec["communities"])
-    graph = graphs.undirected(*graphs.load(needs["topology"]))
+    graph = networks.undirected(*graphs.load(needs["topology"]))
     community = membership(graph, generator(spec["seed"], "communities"), **options)
     log.info("clients by community: %s", ", ".join(map(str, np.bincount(community))))
     storage.write(target, community=community)

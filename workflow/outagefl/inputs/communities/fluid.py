@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from outagefl.errors import InputError
 from outagefl.inputs import checks
-from outagefl.inputs.graphs import ATTEMPTS
+from outagefl.inputs.networks import ATTEMPTS
 
 
 def membership(graph: nx.Graph[int], rng: np.random.Generator, *, count: int) -> NDArray[np.int64]:

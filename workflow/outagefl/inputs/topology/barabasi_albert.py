@@ -6,7 +6,8 @@ import networkx as nx
 import numpy as np
 
 from outagefl.inputs import checks
-from outagefl.inputs.graphs import Edges, edge_array
+from outagefl.inputs.graphs import Edges
+from outagefl.inputs.networks import edge_array
 
 
 def edges(clients: int, rng: np.random.Generator, *, attachments: int) -> Edges:

@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 
 from outagefl.inputs import checks
-from outagefl.inputs.graphs import Edges, require_connected
+from outagefl.inputs.graphs import Edges
+from outagefl.inputs.networks import require_connected
 
 
 def edges(clients: int, rng: np.random.Generator, *, degree: float, cycle: bool) -> Edges:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from outagefl.inputs.graphs import Edges, edge_array
+from outagefl.inputs.graphs import Edges
+from outagefl.inputs.networks import edge_array
 
 
 def edges(clients: int, rng: np.random.Generator, *, both_ways: bool) -> Edges:

@@ -7,7 +7,8 @@ import numpy as np
 
 from outagefl.errors import InputError
 from outagefl.inputs import checks
-from outagefl.inputs.graphs import Edges, require_connected
+from outagefl.inputs.graphs import Edges
+from outagefl.inputs.networks import require_connected
 
 
 def edges(clients: int, rng: np.random.Generator, *, neighbors: int, rewiring: float) -> Edges:
