@@ -141,10 +141,9 @@ def aggregate(state: EventState, network: Network, rule: Rule, node: int, row: T
     )
     arrived = np.array([message.arrived for message in entries.values()], dtype=bool).reshape(-1, network.chunks)
     sent = [message.sent for message in entries.values()]
-    length = network.length
-    merged = merge(row[:length], sent, arrived, rule(view, state.memory), network.chunk)
-    state.models[node, :length] = merged
-    state.models[node, length:] = row[length:]
+    length, new = network.length, state.models[node]
+    merge(row[:length], sent, arrived, rule(view, state.memory), network.chunk, out=new[:length])
+    new[length:] = row[length:]
     state.receptions[node].clear()
 
 

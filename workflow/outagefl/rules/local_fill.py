@@ -5,7 +5,7 @@ A row of d finite numbers travels in K = ⌈d / chunk⌉ chunks of ``chunk`` num
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -25,29 +25,39 @@ def fill(own: Tensor, sent: Tensor, arrived: NDArray[np.bool_], chunk: int) -> T
 
 
 def merge(
-    own: Tensor, sent: Sequence[Tensor], arrived: NDArray[np.bool_], weights: NDArray[np.float64], chunk: int
+    own: Tensor,
+    sent: Sequence[Tensor],
+    arrived: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    chunk: int,
+    out: Tensor | None = None,
 ) -> Tensor:
-    """(1 − Σ_j a_j) w_i + Σ_j a_j ŵ_j, a new row (d,), with ``weights`` a (k,); ``sent``: k rows; ``arrived``: (k, K).
+    """(1 − Σ_j a_j) w_i + Σ_j a_j ŵ_j, (d,), with ``weights`` a (k,); ``sent``: k rows; ``arrived``: (k, K).
 
-    Sums up what each chunk takes of every model, so that no filled row is ever made. Messages whose missing chunks were
-    filled when they came are handed over as filled, with all flags set. Raises ValueError for a rule that breaks its
-    contract: weights that are negative, not finite, or sum to more than 1.
+    Sums up what each chunk takes of every model, so that no filled row is ever made; in a new row or, where given, in
+    ``out``, another one than those that are merged. Messages whose missing chunks were filled when they came are handed
+    over as filled, with all flags set. Raises ValueError for a rule that breaks its contract: weights that are
+    negative, not finite, or sum to more than 1.
     """
     if not (weights >= 0).all() or not weights.sum() <= 1 + 1e-9:
         raise ValueError(f"weights of an inbox must be non-negative and sum to at most 1: {weights}")
     taken = weights[:, None] * arrived
-    merged = torch.zeros_like(own)
-    _add(merged, own, 1 - taken.sum(axis=0), chunk)
+    merged = torch.empty_like(own) if out is None else out
+    for total, part, share in _by_chunk(merged, own, 1 - taken.sum(axis=0), chunk):
+        torch.mul(part, share, out=total)
     for row, shares in zip(sent, taken, strict=True):
         if shares.any():
-            _add(merged, row, shares, chunk)
+            for total, part, share in _by_chunk(merged, row, shares, chunk):
+                total.addcmul_(part, share)
     return merged
 
 
-def _add(total: Tensor, row: Tensor, shares: NDArray[np.float64], chunk: int) -> None:
-    """Add to ``total`` (d,) the ``shares`` (K,) of the chunks of ``row`` (d,)."""
+def _by_chunk(
+    total: Tensor, row: Tensor, shares: NDArray[np.float64], chunk: int
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Views of two rows (d,), the whole chunks as (n, chunk) and the rest, with their ``shares`` (K,) of ``row``."""
     share = torch.from_numpy(shares).to(row)
     whole = len(row) // chunk
     end = whole * chunk
-    total[:end].view(whole, chunk).addcmul_(share[:whole, None], row[:end].view(whole, chunk))
-    total[end:].addcmul_(share[whole:], row[end:])
+    yield total[:end].view(whole, chunk), row[:end].view(whole, chunk), share[:whole, None]
+    yield total[end:], row[end:], share[whole:]
