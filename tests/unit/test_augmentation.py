@@ -9,11 +9,19 @@ import pytest
 import torch
 
 from outagefl.datasets.arrays import ImageData
-from outagefl.training.augmentation import PADDING, augment, crop_and_flip
+from outagefl.training.augmentation import PADDING, crop_and_flip, draw_moves
 from outagefl.training.images import ImageLoader
 
 CPU = torch.device("cpu")
 IMAGE = torch.arange(1, 13, dtype=torch.uint8).view(1, 2, 3, 2)  # 2×3 pixels of two channels
+
+
+def augment(
+    images: torch.Tensor, rng: np.random.Generator, *, flip: bool, groups: list[int] | None = None
+) -> torch.Tensor:
+    """Images moved by draws for each of them, or for each of the ``groups`` they are in."""
+    top, left, mirrored = draw_moves(groups or [1] * len(images), rng, flip=flip)
+    return crop_and_flip(images, top, left, mirrored == 1)
 
 
 def moved(down: int, right: int, flip: bool) -> list[list[int]]:
@@ -83,13 +91,13 @@ def test_padding_is_black_for_images_and_the_mean_for_batches() -> None:
     white = np.full((40, 6, 6, 1), 255, dtype=np.uint8)
     labels = np.zeros(40, dtype=np.int64)
     load = ImageLoader(ImageData(white, labels, white, labels, ("a",), (0.5,), (0.25,), ""), CPU)
-    batches = list(np.arange(40).reshape(4, 10))
-    for augmentation, padding, alike in (("image", -2, False), ("batch", 0, True)):
-        found = load.augmented(white, batches, augmentation, True, np.random.default_rng(0))
+    for augmentation, padding, groups in (("image", -2, [1] * 40), ("batch", 0, [10] * 4)):
+        moves = draw_moves(groups, np.random.default_rng(0), flip=True)
+        found = load.augmented(white, np.arange(40), augmentation, moves)
         assert found.unique().tolist() == sorted([padding, 2])
         assert found.is_contiguous(memory_format=torch.channels_last)
         steps = found.view(4, 10, 6, 6)
-        assert all(len(step.unique(dim=0)) == 1 for step in steps) is alike
+        assert all(len(step.unique(dim=0)) == 1 for step in steps) is (augmentation == "batch")
         assert len(steps[:, 0].unique(dim=0)) > 1
 
 

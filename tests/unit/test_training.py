@@ -18,10 +18,11 @@ from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError, TrainingError
 from outagefl.inputs.partitions import Partition
 from outagefl.randomness import generator
-from outagefl.training import measuring
+from outagefl.training import images, measuring
+from outagefl.training.augmentation import draw_moves
 from outagefl.training.batches import batches_per_epoch, fresh, persistent
 from outagefl.training.devices import resolve
-from outagefl.training.images import ImageLoader
+from outagefl.training.images import ImageLoader, on_device
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 from outagefl.training.parameters import BoundModel
@@ -68,6 +69,27 @@ def normalised(x: np.ndarray) -> torch.Tensor:
 
 def with_batch_norm() -> nn.Module:
     return nn.Sequential(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 3))
+
+
+def test_what_a_gpu_keeps_is_what_a_cpu_reads(data: ImageData) -> None:
+    """Played on the CPU: a loader that keeps the arrays makes the same images, of one copy that all loaders share."""
+    reads, keeps, shares = (ImageLoader(data, CPU) for _ in range(3))
+    keeps._keeps = shares._keeps = True
+    x, y = data.x_train.copy(), data.y_train.copy()
+    chosen, pairs = np.array([7, 3, 3, 99]), np.array([[7, 3], [3, 99]])
+    moves = draw_moves([1] * 4, np.random.default_rng(0), flip=True)
+    for load in (keeps, shares):
+        assert torch.equal(load.plain(x, chosen), reads.plain(data.x_train, chosen))
+        assert torch.equal(load.labels(y, chosen), reads.labels(data.y_train, chosen))
+        assert torch.equal(load.plain(x, pairs).flatten(0, 1), reads.plain(data.x_train, chosen))
+        for augmentation in ("image", "batch"):
+            found = load.augmented(x, chosen, augmentation, moves)
+            assert torch.equal(found, reads.augmented(data.x_train, chosen, augmentation, moves))
+            assert found.is_contiguous(memory_format=torch.channels_last)
+    assert on_device(x, CPU) is on_device(x, CPU)
+    assert {key for key, _ in images._copies} == {id(x), id(y)}
+    del x
+    assert {key for key, _ in images._copies} == {id(y)}
 
 
 def test_a_row_holds_parameters_then_running_statistics() -> None:
@@ -233,9 +255,9 @@ def test_augmented_images_are_trained_on(data: ImageData, partition: Partition, 
     train(trainer(data, partition, augmentation=augmentation, steps=1), models, [2], 4)
     chosen = fresh_batches(partition, 2, 4)[:1]
     reference = initial_model(CNN, (8, 8, 2), 3, seed=0)
-    images = ImageLoader(data, CPU).augmented(
-        data.x_train, chosen, augmentation, True, generator(0, "augmentation", 2, 4)
-    )
+    groups = [1] * chosen.size if augmentation == "image" else [chosen.size]
+    moves = draw_moves(groups, generator(0, "augmentation", 2, 4), flip=True)
+    images = ImageLoader(data, CPU).augmented(data.x_train, chosen[0], augmentation, moves)
     cross_entropy(reference(images), torch.tensor(data.y_train[chosen[0]])).backward()
     row = torch.cat([(p - 0.1 * p.grad).detach().flatten() for p in reference.parameters()])
     assert_same(models[2], row)

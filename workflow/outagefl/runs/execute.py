@@ -26,6 +26,8 @@ from outagefl import components
 from outagefl.datasets import arrays
 from outagefl.inputs import activation_intervals, availabilities, graphs, link_losses, partitions, probabilities
 from outagefl.training.allocator import keep_freed_memory
+from outagefl.training.devices import resolve
+from outagefl.training.precision import set_tf32, warn_without_gain
 
 
 def execute(
@@ -36,9 +38,12 @@ def execute(
     The engine is handed what ``inputs`` holds under the names it has there.
 
     One thread computes: the order of float additions, and so every bit of the result, is then independent of the
-    machine's load and number of cores. Cores are used by running jobs side by side.
+    machine's load and number of cores. Cores are used by running jobs side by side. Float32 is float32 on a GPU, too,
+    outside the training of a run with another ``training.precision``.
     """
     keep_freed_memory()
+    set_tf32(False)
+    warn_without_gain(spec["training"].get("precision", "float32"), resolve(device))
     torch.set_num_threads(1)
     torch.backends.cudnn.deterministic = True
     run, _ = components.load("engine", {"kind": spec["engine"]})

@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
+from outagefl.training.devices import moved
+
 PADDING = 4  # pixels of value 0 on each side
 
 
-def augment(images: Tensor, rng: np.random.Generator, *, flip: bool, groups: Sequence[int] | None = None) -> Tensor:
-    """Crop images (n, H, W, C) at random and, with ``flip``, mirror half of them.
+def draw_moves(groups: Sequence[int], rng: np.random.Generator, *, flip: bool) -> NDArray[np.int64]:
+    """How images are to be moved, (3, n): rows of top, left and flip as in ``crop_and_flip``, flip being 0 or 1.
 
-    All places of the crop are equally likely. ``groups``: how many images, one after the other, have one draw each.
+    All places of the crop are equally likely; with ``flip`` half of the images are mirrored. ``groups``: how many
+    images, one after the other, have one draw each.
     """
-    sizes = [1] * len(images) if groups is None else groups
-    draws = rng.integers(0, [[2 * PADDING + 1], [2 * PADDING + 1], [2]], (3, len(sizes)))
-    top, left, mirrored = draws.repeat(sizes, axis=1)
-    return crop_and_flip(images, top, left, (mirrored == 1) & flip)
+    draws = rng.integers(0, [[2 * PADDING + 1], [2 * PADDING + 1], [2]], (3, len(groups)))
+    draws[2] *= flip
+    return draws.repeat(groups, axis=1)
 
 
 def crop_and_flip(images: Tensor, top: NDArray[np.int64], left: NDArray[np.int64], flip: NDArray[np.bool_]) -> Tensor:
@@ -32,8 +34,5 @@ def crop_and_flip(images: Tensor, top: NDArray[np.int64], left: NDArray[np.int64
     _, height, width, _ = images.shape
     padded = pad(images, (0, 0, PADDING, PADDING, PADDING, PADDING))
     windows = padded.unfold(1, height, 1).unfold(2, width, 1).permute(0, 1, 2, 4, 5, 3)
-    places = (torch.from_numpy(place).to(images.device) for place in (np.arange(len(images)), top, left))
-    cropped = windows[tuple(places)]
-    mirrored = torch.from_numpy(flip).to(images.device)
-    cropped[mirrored] = cropped[mirrored].flip(2)
-    return cropped
+    cropped = windows[tuple(moved(place, images.device) for place in (np.arange(len(images)), top, left))]
+    return torch.where(moved(flip, images.device)[:, None, None, None], cropped.flip(2), cropped)

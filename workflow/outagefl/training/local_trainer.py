@@ -20,6 +20,7 @@ from outagefl.training.images import ImageLoader
 from outagefl.training.measuring import images_at_once, measure
 from outagefl.training.options import TrainingOptions
 from outagefl.training.parameters import BoundModel
+from outagefl.training.precision import forward, products
 from outagefl.training.seeding import seeded, torch_seed
 from outagefl.training.work import Work
 
@@ -126,9 +127,12 @@ class LocalTrainer:
         step_size = self.options.step_size(work.round_number)
         batches = self._feed.batches(work.client, work.round_number, work.rounds_done)
         self.model.bind(work.row)
-        with self._dropout(work.client, work.round_number):
+        precision = self.options.precision
+        with self._dropout(work.client, work.round_number), products(precision):
             for done, (x, y) in enumerate(batches, work.steps_done):
-                loss = cross_entropy(self.model.module(x), y)
+                with forward(precision, self.device):
+                    logits = self.model.module(x)
+                loss = cross_entropy(logits.float(), y)
                 loss.backward()
                 gradient = self.model.gradient(self.options.clip_norm)
                 self._optimiser.step([self.model.trained], [gradient], [work.state], step_size, [done])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from outagefl.errors import ConfigError, unknown
 from outagefl.training.optimisers import Adam, Optimiser, Sgd
+from outagefl.training.precision import PRECISIONS
 
 SCHEDULES: dict[str, Callable[[int], float]] = {
     "constant": lambda _: 1.0,
@@ -27,7 +28,8 @@ class TrainingOptions:
     norm of the gradient of a step, None for any. order: how images are drawn, see ``training.batches``. augmentation:
     random crop of training images, with a random flip if ``flip``, see ``training.images``. optimiser: ``sgd``, with
     ``momentum`` and ``nesterov`` if wanted, or ``adam``; both take ``weight_decay``, see ``training.optimisers``.
-    ConfigError for an unknown name and for options that do not go together.
+    precision: the arithmetic of the steps, see ``training.precision``. ConfigError for an unknown name and for options
+    that do not go together.
     """
 
     steps: int
@@ -43,6 +45,7 @@ class TrainingOptions:
     momentum: float = 0
     nesterov: bool = False
     weight_decay: float = 0
+    precision: str = "float32"
 
     def __post_init__(self) -> None:
         for option, valid in (
@@ -51,6 +54,7 @@ class TrainingOptions:
             ("augmentation", AUGMENTATIONS),
             ("unit", UNITS),
             ("optimiser", OPTIMISERS),
+            ("precision", PRECISIONS),
         ):
             name = getattr(self, option)
             if name not in valid:

@@ -14,6 +14,7 @@ from torch.func import functional_call, vmap
 from torch.nn.functional import cross_entropy, dropout
 
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.precision import forward, products
 from outagefl.training.work import Work
 
 STACK = 16  # models at once: bounds the memory
@@ -72,7 +73,8 @@ class StackedTrainer(LocalTrainer):
         for (step_size, *_), members in alike.items():
             for start in range(0, len(members), STACK):
                 stack = members[start : start + STACK]
-                losses[stack] = self._train_stack([work[i] for i in stack], [batches[i] for i in stack], step_size)
+                with products(self.options.precision):
+                    losses[stack] = self._train_stack([work[i] for i in stack], [batches[i] for i in stack], step_size)
         return losses
 
     def _train_stack(
@@ -111,8 +113,9 @@ class StackedTrainer(LocalTrainer):
             with masked(self._dropouts, masks):
                 return functional_call(module, tensors, (images,))
 
-        found = vmap(logits)(trained | kept, x, masks)
-        losses = cross_entropy(found.flatten(0, 1), y.flatten(), reduction="none").view(y.shape).mean(dim=1)
+        with forward(self.options.precision, self.device):
+            found = vmap(logits)(trained | kept, x, masks)
+        losses = cross_entropy(found.flatten(0, 1).float(), y.flatten(), reduction="none").view(y.shape).mean(dim=1)
         gradients = torch.autograd.grad(losses.sum(), list(trained.values()))
         for name, statistics in kept.items():
             views[name].copy_(statistics)
