@@ -89,7 +89,7 @@ def test_tf32_is_on_in_training_steps_of_that_precision_alone(
     kind: type[LocalTrainer], precision: str, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_tf32(before)
-    work, seen = trainer(kind, CNN, precision=precision), []
+    work, seen = trainer(kind, RESIDUAL, precision=precision), []
     work.model.module.register_forward_hook(lambda *_: seen.append(switches()))
     work.train([work.model.row()], np.array([0]), 1, np.array([0]))
     assert {*seen} == {(precision == "tf32",) * 2}
