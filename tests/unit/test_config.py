@@ -162,6 +162,14 @@ def test_numbers_and_truth_values_may_come_as_text():
     assert resolved["study_settings"]["sfg"]["setting"]["training"]["learning_rate"] == 0.1
 
 
+def test_the_number_of_runs_in_a_job_is_the_scales_unless_it_is_given():
+    scale = yaml.safe_load((CONFIG / "scales" / "quick.yaml").read_text())["runs_per_job"]
+    assert load(main_config(), CONFIG)["runs_per_job"] == scale
+    assert load(main_config(runs_per_job="3"), CONFIG)["runs_per_job"] == 3
+    with pytest.raises(ConfigError, match=r"config: runs_per_job: 0 .*1 or more"):
+        load(main_config(runs_per_job=0), CONFIG)
+
+
 @pytest.mark.parametrize("text", ["{cifar10: ", "[a", "2020-01-29", "markov", "{a: 1}"])
 def test_other_text_stays_text(text):
     assert typed(text) == text

@@ -163,7 +163,8 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             if name not in valid:
                 raise ConfigError(f"{place}: {unknown('study', name, valid)}")
     missing = [source for source in substitutes if source not in within_reach]
-    resolved = {**config, "runs_per_job": scale["runs_per_job"], "without": missing, "study_settings": {}}
+    jobs = {"runs_per_job": config.get("runs_per_job", scale["runs_per_job"])}
+    resolved = {**config, **jobs, "without": missing, "study_settings": {}}
     for name in config["studies"]:
         study_file = folder / "studies" / f"{name}.yaml"
         study = read_yaml(study_file)

@@ -21,6 +21,7 @@ from outagefl.fingerprint import closure
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.choices import chosen_option, validation_specs
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
+from outagefl.runs.packs import setting
 from outagefl.runs.resolve import parts, with_parts
 from outagefl.sources.catalog import Source
 
@@ -267,7 +268,7 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Mapping[str, Path], ta
 
 
 def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
-    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set.
+    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set, a setting after the other.
 
     Validation runs are among themselves, so that a choice waits for no other run; runs that need a choice likewise, so
     that no other run waits with them.
@@ -278,4 +279,7 @@ def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
         run = plan.runs[path]
         key = (run.spec["study"], run.inputs["dataset"], path in validation, "choice" in run.inputs)
         groups.setdefault(key, []).append(path)
+    places: dict[str, int] = {}  # of settings, in the order of the plan
+    for group in groups.values():
+        group.sort(key=lambda path: places.setdefault(setting(plan.runs[path].spec), len(places)))
     return [group[start : start + size] for group in groups.values() for start in range(0, len(group), size)]

@@ -19,6 +19,7 @@ from torch.nn.functional import dropout
 from outagefl.training.devices import moved
 from outagefl.training.feed import Portion
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.pack import TRAINING, together
 from outagefl.training.precision import products
 from outagefl.training.seeding import lent, reseed, torch_seed
 from outagefl.training.stacked_network import StackedNetwork, measure_stack
@@ -72,6 +73,9 @@ class Task:
 class StackedTrainer(LocalTrainer):
     """Does what LocalTrainer does, up to the rounding of float32, for clients whose batches have equal sizes at once.
 
+    The clients may be those of several runs, see ``training.pack``: of one network, data set and way of training, in
+    which nothing but step sizes may differ.
+
     The draws are the same. It pays where a step's cost is that of its many calls: on a GPU, and for networks of a few
     thousand parameters on a CPU.
     """
@@ -95,16 +99,17 @@ class StackedTrainer(LocalTrainer):
         if not self._way.whole:
             return super().measure_many(rows, x, y, chosen)
         chosen = np.arange(len(y)) if chosen is None else chosen
-        return self._in_stacks(rows, partial(self._measure_shared, x, y, chosen))
+        key = (id(x), id(y), chosen.tobytes())
+        return together(key, rows, partial(self._in_stacks, partial(self._measure_shared, x, y, chosen)))
 
     def _measure_own(self, rows: Sequence[Tensor], clients: NDArray[np.int64]) -> Tensor:
         if not self._way.whole or not len(rows):
             return super()._measure_own(rows, clients)
         given = [(row, self.partition.test[client]) for row, client in zip(rows, clients, strict=True)]
-        return self._in_stacks(given, self._measure_each)
+        return together("own images", given, partial(self._in_stacks, self._measure_each))
 
     def _train_all(self, work: Sequence[Work]) -> Tensor:
-        return self._train_tasks([self._task(one) for one in work])
+        return together(TRAINING, [self._task(one) for one in work], self._train_tasks)
 
     def _task(self, work: Work) -> Task:
         portion = self._feed.portion(work.client, work.round_number, work.rounds_done)
@@ -119,11 +124,11 @@ class StackedTrainer(LocalTrainer):
             alike.setdefault(task.portion.sizes, []).append(i)
         losses = torch.zeros(len(tasks), device=self.device)
         for members in alike.values():
-            found = self._in_stacks([tasks[i] for i in members], self._train_stack)
+            found = self._in_stacks(self._train_stack, [tasks[i] for i in members])
             losses.index_copy_(0, moved(np.array(members), self.device), found)
         return losses
 
-    def _in_stacks(self, items: Sequence[Item], work: Callable[[Sequence[Item]], Tensor]) -> Tensor:
+    def _in_stacks(self, work: Callable[[Sequence[Item]], Tensor], items: Sequence[Item]) -> Tensor:
         """What ``work`` returns for all items, a row each, given as many of them at once as there is memory for."""
         found: list[Tensor] = []
         done = 0
