@@ -15,6 +15,7 @@ from outagefl.config import check
 from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
+from outagefl.training import stacked
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 from outagefl.training.options import TrainingOptions
@@ -74,6 +75,13 @@ def test_bfloat16_stacked_is_bfloat16_one_by_one(model: dict[str, Any]) -> None:
     start = trainer(LocalTrainer, model).model.row()
     alone, together = (trained(kind, model, precision="bf16") - start for kind in (LocalTrainer, StackedTrainer))
     assert (alone - together).norm() < 0.2 * alone.norm()
+
+
+@pytest.mark.parametrize("model", [CNN, RESIDUAL, MLP], ids=lambda model: model["kind"])
+def test_bfloat16_on_a_gpu_is_bfloat16_one_by_one(model: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unfolded convolutions and all, played on the CPU."""
+    monkeypatch.setitem(stacked.WAYS, "cpu", stacked.WAYS["cuda"])
+    test_bfloat16_stacked_is_bfloat16_one_by_one(model)
 
 
 def test_models_are_measured_in_float32() -> None:
