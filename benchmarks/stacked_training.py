@@ -21,7 +21,7 @@ from outagefl.training.stacked import StackedTrainer
 
 CLIENTS, IMAGES, ROUNDS = 11, 300, 9
 DIGITS, EMNIST, CIFAR10 = ((8, 8, 1), 10), ((28, 28, 1), 47), ((32, 32, 3), 10)
-CASES = [
+CASES: list[tuple[tuple[tuple[int, int, int], int], dict[str, Any]]] = [
     (DIGITS, {"kind": "mlp", "hidden": [32, 32], "dropout": 0.1}),
     (DIGITS, {"kind": "mlp", "hidden": [64, 64], "dropout": 0.1}),
     (DIGITS, {"kind": "cnn", "channels": [16, 32], "hidden": [64]}),
