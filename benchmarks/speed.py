@@ -17,16 +17,24 @@ from typing import Any
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
-from cases import dflaa, fedswe_cnn, messages, mixing
+from cases import dflaa, fedswe_cnn, jobs, messages, mixing, runs, scaling, threads
 from harness import Case, compare, machine, table
 
 PAIRED: dict[str, Callable[[], Case]] = {
     "fedswe_cnn": fedswe_cnn.case,
     "dflaa_mlp": dflaa.mlp,
+    "dflaa_mlp_hardly_evaluated": dflaa.mlp_hardly_evaluated,
     "dflaa_cnn": dflaa.cnn,
     "mixing_sparse": mixing.sparse,
     "mixing_dense": mixing.dense,
     "messages": messages.case,
+}
+MEASURED: dict[str, Callable[[], dict[str, float]]] = {
+    "overhead": runs.overhead,
+    "memory": jobs.memory,
+    "startup": jobs.startup,
+    "scaling": scaling.scaling,
+    "threads": threads.threads,
 }
 CHECKS: dict[str, Callable[[], str]] = {
     "fedswe_cnn": fedswe_cnn.check,
@@ -50,30 +58,55 @@ def row(name: str, found: dict[str, Any]) -> list[str]:
     ]
 
 
+def in_words(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    parts = [", ".join(f"{key} {value}" for key, value in report["machine"].items())]
+    if report["cases"]:
+        parts.append(table([HEADING, *(row(name, found) for name, found in report["cases"].items())]))
+        parts.append("\n".join(f"{name}: {found['what']}" for name, found in report["cases"].items()))
+    if report["measured"]:
+        lines = [["measured", "what", "value"]]
+        for name, found in report["measured"].items():
+            lines += [
+                [name, what, f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"] for what, value in found.items()
+            ]
+        parts.append(table(lines))
+    return "\n\n".join(parts)
+
+
+def check() -> None:
+    """See on small cases that both compute the same."""
+    for name, passed in CHECKS.items():
+        print(f"{name}: {passed()}", flush=True)
+
+
 def main() -> None:
     """Parse the command line, measure, tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", action="append", choices=PAIRED, help="only this one; may be repeated")
+    parser.add_argument("--case", action="append", choices=[*PAIRED, *MEASURED], help="only this one; may be repeated")
     parser.add_argument("--pairs", type=int, default=5, help="how often both are timed")
     parser.add_argument("--threads", type=int, default=1, help="of both; jobs run with one")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
+    parser.add_argument("--figure", type=Path, help="where to draw the scaling, without a suffix")
     parser.add_argument("--check", action="store_true", help="only see that both compute the same")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     if arguments.check:
-        for name, check in CHECKS.items():
-            print(f"{name}: {check()}", flush=True)
+        check()
         return
-    report: dict[str, Any] = {"machine": machine(), "cases": {}}
-    lines = [HEADING]
-    for name in arguments.case or PAIRED:
-        found = report["cases"][name] = compare(PAIRED[name](), arguments.pairs)
-        lines.append(row(name, found))
-        print(f"{name}: {found['what']}: {lines[-1][4]}", file=sys.stderr, flush=True)
-    print(", ".join(f"{key} {value}" for key, value in report["machine"].items()))
-    print(table(lines))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    names = arguments.case or [*PAIRED, *MEASURED]
+    report: dict[str, Any] = {"machine": machine(), "cases": {}, "measured": {}}
+    for name in names:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        if name in PAIRED:
+            report["cases"][name] = compare(PAIRED[name](), arguments.pairs)
+        else:
+            report["measured"][name] = MEASURED[name]()
+        if arguments.json:
+            arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    if arguments.figure:
+        scaling.draw(arguments.figure)
+    print(in_words(report))
 
 
 if __name__ == "__main__":
