@@ -63,7 +63,7 @@ class Case:
     @property
     def convolves(self) -> bool:
         """Whether the kind of convolution matters."""
-        return self.model["kind"] != "mlp"
+        return bool(self.model["kind"] != "mlp")
 
 
 FEDSWE = {"steps": 10, "batch_size": 128, "learning_rate": 0.05, "clip_norm": 0.5, "augmentation": "image"}
@@ -134,7 +134,7 @@ class Clock:
             with profile(activities=[ProfilerActivity.CUDA]) as profiler:
                 work()
                 torch.cuda.synchronize()
-            kernels = (e for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA)
+            kernels = (e for e in profiler.events() if str(e.device_type) == "DeviceType.CUDA")
             found["busy"] = round(1e-6 * sum(e.time_range.elapsed_us() for e in kernels) / float(found["time"] or 1), 3)
         return found
 
@@ -272,7 +272,8 @@ def main() -> None:
     for each, play in (("cnn", server_run), ("mlp", events_run)):
         if device.type == "cpu":  # play what a GPU does; on a CPU there are no packs
             stacked.WAYS["cpu"] = stacked.WAYS["cuda"]
-            server.trainer_class = events.trainer_class = lambda *_, **__: StackedTrainer
+            for engine in (server, events):
+                setattr(engine, "trainer_class", lambda *_, **__: StackedTrainer)  # noqa: B010
         rows += engines(each, cases[each], device, 2 if options.quick else 4, play)
     took = round(time.monotonic() - begin)
     options.json.parent.mkdir(parents=True, exist_ok=True)
