@@ -24,11 +24,6 @@ CNN = {"kind": "cnn", "channels": [3], "hidden": [6], "dropout": 0.3}  # drops t
 RESIDUAL = {"kind": "residual_cnn", "channels": [4, 4], "hidden": [6]}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def data() -> ImageData:
     rng = np.random.default_rng(0)
