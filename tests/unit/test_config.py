@@ -2,6 +2,7 @@
 
 import shutil
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def plan_of(config):
 def plan_with(sfg=None, **changes):
     """Plan the SFG study of the real configuration with overrides of it and of main keys."""
     return plan_of(main_config(**{"studies": ["sfg"], "overrides": {"sfg": sfg or {}}, **changes}))
+
+
+@cache
+def plan_at(scale):
+    """The plan of the SFG study as it is at a scale, made once for all tests that only look at it."""
+    return plan_with(scale=scale)
 
 
 def only(**experiments):
@@ -130,7 +137,7 @@ def test_merge_replaces_components_and_lists_merges_the_rest_and_removes_nulls()
 
 @pytest.mark.parametrize("scale", sorted(p.stem for p in (CONFIG / "scales").glob("*.yaml")))
 def test_every_scale_can_be_planned(scale):
-    assert plan_with(scale=scale).runs
+    assert plan_at(scale).runs
 
 
 def test_a_mistake_in_what_no_experiment_uses_is_told_too():
@@ -353,7 +360,7 @@ def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_
     changes, level, without, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    config = main_config(scale="laptop", **changes)
+    config = main_config(scale="laptop", overrides={"sfg": only(outages={})}, studies=["sfg"], **changes)
     settings = load(config, CONFIG)
     assert settings["without"] == without
     plan = make_plan(settings, sources(CONFIG / "sources.yaml", config["local"]))
