@@ -6,9 +6,11 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -66,19 +68,47 @@ def peak(limit: str) -> float:
     return 2 * 4 * COPY / seconds(lambda: target.copy_(source))
 
 
-def compare(case: Case, pairs: int) -> dict[str, Any]:
-    """Medians and, of the ratio naive / ours within each pair, the range; a first pair is not counted."""
+@cache
+def _built(build: Callable[[], Case]) -> Case:
+    return build()
+
+
+def _start(threads: int, prepare: Callable[[], None] | None) -> None:
+    torch.set_num_threads(threads)
+    if prepare is not None:
+        prepare()
+
+
+def _side(build: Callable[[], Case], side: str) -> float:
+    return seconds(getattr(_built(build), side))
+
+
+def _limit(build: Callable[[], Case]) -> float:
+    return peak(_built(build).limit)
+
+
+def compare(build: Callable[[], Case], pairs: int, threads: int, prepare: Callable[[], None]) -> dict[str, Any]:
+    """Medians and, of the ratio naive / ours within each pair, the range; a first pair is not counted.
+
+    Each side has a process of its own, and while one works the other sleeps: ``prepare`` is what outagefl sets for the
+    whole process before it trains, and research code does not.
+    """
+    context, case = get_context("spawn"), _built(build)
     naive, ours, peaks = [], [], []
-    for _ in range(pairs + 1):
-        naive.append(seconds(case.naive) / case.part)
-        ours.append(seconds(case.ours))
-        peaks.append(peak(case.limit))
+    with (
+        ProcessPoolExecutor(1, context, _start, (threads, None)) as theirs,
+        ProcessPoolExecutor(1, context, _start, (threads, prepare)) as own,
+    ):
+        for _ in range(pairs + 1):
+            naive.append(theirs.submit(_side, build, "naive").result() / case.part)
+            ours.append(own.submit(_side, build, "ours").result())
+            peaks.append(own.submit(_limit, build).result())
     naive, ours, peaks = naive[1:], ours[1:], peaks[1:]
     ratios = [a / b for a, b in zip(naive, ours, strict=True)]
     shares = [case.amount / b / limit for b, limit in zip(ours, peaks, strict=True)]
     return {
         "what": case.what,
-        "threads": torch.get_num_threads(),
+        "threads": threads,
         "naive_s": statistics.median(naive),
         "ours_s": statistics.median(ours),
         "ratio": statistics.median(ratios),

@@ -19,6 +19,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
 from cases import dflaa, fedswe_cnn, jobs, messages, mixing, runs, scaling, threads
 from harness import Case, compare, machine, table
+from outagefl.training.allocator import keep_freed_memory
 
 PAIRED: dict[str, Callable[[], Case]] = {
     "fedswe_cnn": fedswe_cnn.case,
@@ -99,7 +100,7 @@ def main() -> None:
     for name in names:
         print(f"{name} …", file=sys.stderr, flush=True)
         if name in PAIRED:
-            report["cases"][name] = compare(PAIRED[name](), arguments.pairs)
+            report["cases"][name] = compare(PAIRED[name], arguments.pairs, arguments.threads, keep_freed_memory)
         else:
             report["measured"][name] = MEASURED[name]()
         if arguments.json:

@@ -70,9 +70,9 @@ def _edges(kind: str, clients: int) -> NDArray[np.bool_]:
 
 
 def sparse() -> Case:
-    """Four neighbours each; every model has to be read and written once."""
+    """Four neighbours each: every sum reads five models and writes one, O(edges · d)."""
     both = Both(_edges("random_regular", CLIENTS), SHAPES, 1)
-    amount = 2 * 4 * both.state.models.numel()
+    amount = (1 + 4 + 1) * 4 * both.state.models.numel()
     what = f"gossip mixing, {CLIENTS} × {both.state.models.shape[1]:,}, 4 neighbours"
     return Case(what, lambda: both.naive(CLIENTS), both.ours, "copy", amount)
 
