@@ -52,24 +52,44 @@ def averaged(images: Tensor, output_size: int | Sequence[int]) -> Tensor:
 
 
 def normalised(images: Tensor, *options: Any, **others: Any) -> Tensor:
-    """``batch_norm``: under vmap torch's gradient is wrong for a single image in channels-last format."""
-    return batch_norm(images.contiguous(), *options, **others)
+    """``batch_norm`` of float32: under vmap torch refuses bfloat16 beside float32 statistics.
+
+    On contiguous images, for under vmap torch's gradient is wrong for a single image in channels-last format.
+    """
+    return batch_norm(images.float().contiguous(), *options, **others)
 
 
-_INSTEAD: Mapping[Any, Callable[..., Any]] = {
-    conv2d: unfolded,
-    adaptive_avg_pool2d: averaged,
-    batch_norm: normalised,
+def rounded(convolve: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A convolution in bfloat16, to which autocast does not convert one under vmap."""
+
+    def found(images: Tensor, kernels: Tensor, bias: Tensor | None = None, *options: Any) -> Tensor:
+        return convolve(images.bfloat16(), kernels.bfloat16(), None if bias is None else bias.bfloat16(), *options)
+
+    return found
+
+
+Replacements = Mapping[Any, Callable[..., Any]]
+_UNFOLDED: Replacements = {conv2d: unfolded, adaptive_avg_pool2d: averaged, batch_norm: normalised}
+_INSTEAD: Mapping[tuple[str, bool], Replacements] = {  # by kind, and whether in bfloat16
+    ("grouped", False): {},
+    ("grouped", True): {conv2d: rounded(conv2d), batch_norm: normalised},
+    ("unfolded", False): _UNFOLDED,
+    ("unfolded", True): {**_UNFOLDED, conv2d: rounded(unfolded)},
 }
 
 
-class _Unfolding(TorchFunctionMode):
+class _Replacing(TorchFunctionMode):
+    def __init__(self, instead: Replacements) -> None:
+        super().__init__()
+        self._instead = instead
+
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        return _INSTEAD.get(func, func)(*args, **(kwargs or {}))
+        return self._instead.get(func, func)(*args, **(kwargs or {}))
 
 
-def convolving(kind: str) -> AbstractContextManager[object]:
-    """Within this context all convolutions of networks are of this kind."""
-    return _Unfolding() if kind == "unfolded" else nullcontext()
+def convolving(kind: str, precision: str = "float32") -> AbstractContextManager[object]:
+    """Within this context all convolutions of stacked networks are of this kind and precision."""
+    instead = _INSTEAD[kind, precision == "bf16"]
+    return _Replacing(instead) if instead else nullcontext()

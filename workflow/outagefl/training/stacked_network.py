@@ -58,7 +58,7 @@ class StackedNetwork:
         views = parts(parameters, [parameter for _, parameter in named])
         trained = {name: view.detach().requires_grad_() for (name, _), view in zip(named, views, strict=True)}
         with forward(precision, x.device):
-            found = self._logits(trained | kept, x, list(masks))
+            found = self._logits(trained | kept, x, list(masks), precision)
         losses = cross_entropy(found.flatten(0, 1).float(), y.flatten(), reduction="none").view(y.shape).mean(dim=1)
         gradients = torch.autograd.grad(losses.sum(), list(trained.values()))
         return torch.cat([gradient.flatten(1) for gradient in gradients], dim=1), losses.detach()
@@ -68,12 +68,12 @@ class StackedNetwork:
 
         Images x and labels y: of each network, (k, b, C, H, W) and (k, b), or the same for all without the k.
         """
-        logits = self._logits(self._model.views(rows), x, None)
+        logits = self._logits(self._model.views(rows), x, None, "float32")
         labels = y.expand(logits.shape[:2])
         losses = cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="none")
         return logits.argmax(dim=2) == labels, losses.view(labels.shape)
 
-    def _logits(self, tensors: Mapping[str, Tensor], x: Tensor, masks: list[Tensor] | None) -> Tensor:
+    def _logits(self, tensors: Mapping[str, Tensor], x: Tensor, masks: list[Tensor] | None, precision: str) -> Tensor:
         """Logits (k, b, classes); without masks dropout is as the module has it."""
 
         def one(tensors: State, images: Tensor, masks: list[Tensor] | None) -> Any:
@@ -81,7 +81,7 @@ class StackedNetwork:
                 return functional_call(self._module, tensors, (images,))
 
         dims = (0, 0 if x.ndim == 5 else None, None if masks is None else 0)
-        with convolving(self._convolution):
+        with convolving(self._convolution, precision):
             logits: Tensor = vmap(one, in_dims=dims)(dict(tensors), x, masks)
         return logits
 
