@@ -83,13 +83,6 @@ def test_bfloat16_stacked_is_bfloat16_one_by_one(
     assert (alone - together).norm() < 0.2 * alone.norm()
 
 
-@pytest.mark.parametrize("model", [CNN, RESIDUAL, MLP], ids=lambda model: model["kind"])
-def test_bfloat16_on_a_gpu_is_bfloat16_one_by_one(model: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unfolded convolutions and all, played on the CPU."""
-    monkeypatch.setitem(stacked.WAYS, "cpu", stacked.WAYS["cuda"])
-    test_bfloat16_stacked_is_bfloat16_one_by_one(model)
-
-
 @pytest.mark.parametrize("convolution", KINDS)
 def test_convolutions_of_a_stack_are_bfloat16(convolution: str) -> None:
     images, kernels = torch.randn(2, 3, 1, 5, 5), torch.randn(2, 4, 1, 3, 3)
