@@ -17,10 +17,11 @@ import pyarrow.parquet as pq
 from outagefl.datasets import arrays
 from outagefl.errors import DataError
 from outagefl.files import locked, replacing
+from outagefl.provenance.records import sealed
 from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.execute import execute
 from outagefl.runs.plan import Run, is_finished, run_path
-from outagefl.runs.provenance import provenance
+from outagefl.runs.provenance import checksums, provenance
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ def train(path: str, run: Run, root: Path, device: str) -> None:
         new.mkdir()
         pq.write_table(table, new / "metrics.parquet", compression="zstd")
         record = provenance(run, choice, arrays.load(inputs["dataset"]).note, device, started)
+        record = sealed(record | checksums(path, new / "metrics.parquet", run, root))
         (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
