@@ -12,7 +12,7 @@ import yaml
 from torchvision.datasets import CIFAR10, CIFAR100, EMNIST, SVHN
 
 from outagefl import components
-from outagefl.__main__ import run_spec
+from outagefl.commands.run import run_spec
 from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
 from outagefl.sources.catalog import sources

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from outagefl.__main__ import read_spec
 from outagefl.analysis.choice.best_mean import choose
 from outagefl.analysis.choices import create
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.tables import chosen_values
+from outagefl.commands.run import read_spec
 from outagefl.config import load
 from outagefl.engines.metrics import tidy
 from outagefl.errors import ConfigError, DataError

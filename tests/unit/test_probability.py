@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from outagefl.__main__ import run_spec
+from outagefl.commands.run import run_spec
 from outagefl.components import signatures
 from outagefl.errors import DataError, InputError
 from outagefl.inputs import availabilities, partitions, probabilities

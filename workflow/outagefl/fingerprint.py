@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
+
+from outagefl.errors import DataError
 
 PACKAGE = Path(__file__).parent
+SCRIPTS = PACKAGE.parent / "scripts"
+SCRIPT = "script:"  # before the names of scripts
 IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
 
 
@@ -51,8 +57,11 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    digest = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
-    return digest, frozenset(names)
+    return _digest(tree), frozenset(names)
+
+
+def _digest(tree: ast.Module) -> str:
+    return hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
 
 
 def _with_parents(module: str) -> set[str]:
@@ -63,12 +72,12 @@ def _with_parents(module: str) -> set[str]:
 def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, str]:
     """Digest of every module of this package that ``modules`` and ``scripts`` import, directly or not, and their own.
 
-    Keys are dotted module names, and ``script:<file name>`` for scripts.
+    Keys are dotted module names, and SCRIPT and the file name for scripts.
     """
     digests: dict[str, str] = {}
     waiting = {parent for module in modules for parent in _with_parents(module)}
     for script in scripts:
-        digests[f"script:{script.name}"], names = _read(script)
+        digests[SCRIPT + script.name], names = _read(script)
         waiting |= {parent for name in names for parent in _with_parents(name)}
     while waiting:
         module = waiting.pop()
@@ -82,3 +91,43 @@ def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, s
 def fingerprint(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> str:
     """One digest for all the code that ``modules`` and ``scripts`` use."""
     return hashlib.sha256(repr(closure(modules, scripts)).encode()).hexdigest()
+
+
+def used(modules: Iterable[str] = (), scripts: Iterable[str] = ()) -> dict[str, Any]:
+    """The code of a job in few words: modules and scripts (names of files in SCRIPTS), and one digest for all of it."""
+    modules, scripts = sorted(modules), sorted(scripts)
+    return {
+        "modules": modules,
+        "scripts": scripts,
+        "digest": fingerprint(modules, [SCRIPTS / name for name in scripts]),
+    }
+
+
+def digests(code: Mapping[str, Any]) -> dict[str, str]:
+    """The digests of all modules and scripts behind ``used``; DataError when they have changed since."""
+    found = closure(code["modules"], [SCRIPTS / name for name in code["scripts"]])
+    if hashlib.sha256(repr(found).encode()).hexdigest() != code["digest"]:
+        raise DataError("the code has changed since this job was planned; start Snakemake again")
+    return found
+
+
+def changed(code: Mapping[str, str], workflow: Traversable = PACKAGE.parent) -> list[str]:
+    """Modules and scripts of a closure whose digests differ in this copy of the folder ``workflow``, or that are gone.
+
+    A closure grows only when one of its own changes, so this sees every difference.
+    """
+    return [name for name, digest in code.items() if _present(name, workflow) != digest]
+
+
+def _present(name: str, workflow: Traversable) -> str | None:
+    if name.startswith(SCRIPT):
+        candidates = [workflow / "scripts" / name.removeprefix(SCRIPT)]
+    else:
+        *parents, last = name.split(".")
+        folder = workflow.joinpath(*parents)
+        candidates = [folder / last / "__init__.py", folder / f"{last}.py"]
+    found = next((path for path in candidates if path.is_file()), None)
+    try:
+        return _digest(ast.parse(found.read_text(encoding="utf-8"))) if found else None
+    except (SyntaxError, ValueError):
+        return None

@@ -1,15 +1,32 @@
-"""What every workflow script shares: output goes to the job's log, a user's error is one line without a traceback."""
+"""What every workflow script shares: output goes to the job's log, a user's error is one line without a traceback.
+
+What a script makes is recorded (``outagefl.provenance.records``).
+"""
 
 from __future__ import annotations
 
 import logging
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from outagefl.errors import OutageflError
+from outagefl.provenance.records import write_record
+
+
+@contextmanager
+def recorded(job: Any, inputs: Iterable[str] = ()) -> Iterator[None]:
+    """Run the body as ``logged`` does, then record how the outputs of ``job`` (Snakemake's object) were made.
+
+    ``inputs``: what the body reads beside the inputs of the rule.
+    """
+    started = time.time()
+    with logged(job.log[0]):
+        yield
+        write_record(job, inputs, started)
 
 
 @contextmanager

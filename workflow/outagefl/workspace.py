@@ -18,7 +18,7 @@ def claim_workspace(root: Path) -> None:
     The kernel drops the lock when the process ends, even when it is killed: there is never a stale lock to remove.
     """
     root.mkdir(parents=True, exist_ok=True)
-    stream = open(root / ".workflow.lock", "a+")  # noqa: SIM115 (held for the life of the process)
+    stream = open(root / ".workflow.lock", "a+", encoding="utf-8")  # noqa: SIM115 (held for the life of the process)
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

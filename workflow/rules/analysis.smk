@@ -112,7 +112,7 @@ rule resolved_config:
     conda:
         "../../envs/analysis.yaml"
     params:
-        settings=SETTINGS,
+        settings=without_paths(SETTINGS, PLAN.sources),
         code=code("config.py"),
     script:
         "../scripts/config.py"

@@ -13,12 +13,12 @@ os.environ.update(PYTHONPATH=str(WORKFLOW))
 from outagefl import config as configuration
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
-from outagefl.fingerprint import fingerprint
+from outagefl.fingerprint import used
 from outagefl.runs import jobs
 from outagefl.runs.analyses import shown_options
 from outagefl.runs.plan import make_plan, to_describe
 from outagefl.runs.theory import declared_checks
-from outagefl.sources.catalog import sources
+from outagefl.sources.catalog import sources, without_paths
 from outagefl.workspace import claim_workspace
 
 RESULTS = Path("results")
@@ -60,8 +60,8 @@ def one_of(names):
 
 
 def code(script, *modules):
-    """The fingerprint of the code of a script and of modules it loads by name."""
-    return fingerprint(modules, [WORKFLOW / "scripts" / script])
+    """The code of a script and of modules it loads by name: a job runs again when it changes."""
+    return used(modules, [script])
 
 
 def made_from(what, name):

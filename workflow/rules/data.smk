@@ -1,5 +1,7 @@
 # Download what the catalog names; turn data sets into uniform memory-mapped arrays.
 # Needs config/sources.yaml or a local path; makes resources/<source>/<file> and results/inputs/dataset/<name>/.
+from outagefl.runs.plan import input_modules
+
 DOWNLOADS = {name: source.downloads for name, source in PLAN.sources.items() if source.downloads}
 
 
@@ -43,5 +45,6 @@ rule dataset:
         what="dataset",
         spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,
         promises=lambda w: promises("dataset", w.name),
+        code=lambda w: used(input_modules(PLAN.inputs[f"inputs/dataset/{w.name}"])),
     script:
         "../scripts/input.py"

@@ -27,5 +27,6 @@ rule input:
         what=lambda w: w.what,
         spec=lambda w: PLAN.inputs[f"inputs/{w.what}/{w.name}"].spec,
         promises=lambda w: promises(w.what, w.name),
+        code=lambda w: used(input_modules(PLAN.inputs[f"inputs/{w.what}/{w.name}"])),
     script:
         "../scripts/input.py"

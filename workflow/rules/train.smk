@@ -2,6 +2,7 @@
 # validation runs before any run that has it is trained; an experiment's index says which runs it is made of.
 # Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them), results/choices/ and
 # <experiment>/runs.csv.
+from outagefl.runs.plan import choice_modules
 
 
 rule train:
@@ -53,6 +54,7 @@ rule choice:
     params:
         settings=lambda w: PLAN.choices[f"choices/{w.choice}.json"].settings,
         runs=lambda w: PLAN.choices[f"choices/{w.choice}.json"].runs,
+        code=lambda w: used(choice_modules(PLAN.choices[f"choices/{w.choice}.json"].settings)),
     script:
         "../scripts/choice.py"
 
@@ -75,5 +77,6 @@ rule index:
     params:
         rows=lambda w: jobs.index_rows(PLAN.experiments[w.experiment]),
         always=time.time_ns(),
+        code=code("index.py"),
     script:
         "../scripts/index.py"

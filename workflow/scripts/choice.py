@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from outagefl.analysis.choices import create
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+read = [f"results/{run}/metrics.parquet" for run in snakemake.params.runs]
+with recorded(snakemake, read):
     create(snakemake.params.settings, snakemake.params.runs, Path("results"), Path(snakemake.output[0]))

@@ -7,9 +7,9 @@ from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
 from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     root = Path("results")
     experiments, notes = [], {}
     for name, analysis in snakemake.params.analyses.items():

@@ -10,9 +10,9 @@ from outagefl.analysis.notes import data_note
 from outagefl.analysis.results import scores
 from outagefl.analysis.writers import write_csv, write_html, write_latex
 from outagefl.runs.analyses import baselines
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     root = Path("results")
     analysis = snakemake.params.analysis
     index = read_index(snakemake.input[0])

@@ -9,9 +9,9 @@ from outagefl.describe import datasets, partitions, traces
 from outagefl.describe.notes import told
 from outagefl.inputs import partitions as partition_files
 from outagefl.inputs import traces as trace_files
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     inputs, output, params = snakemake.input, snakemake.output, snakemake.params
     notes = [params.source["title"]]
     if params.what == "trace":

@@ -7,9 +7,9 @@ from outagefl.analysis.writers import write_csv
 from outagefl.describe.notes import told
 from outagefl.describe.probabilities import Outages, client_table, draw
 from outagefl.inputs import availabilities, probabilities
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     inputs, output, spec = snakemake.input, snakemake.output, snakemake.params.spec
     needs = {"partition": Path(inputs.partition)} if inputs.partition else {}
     base = probabilities.base_probabilities(spec, needs)

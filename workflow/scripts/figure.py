@@ -6,9 +6,9 @@ from outagefl import components
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
 from outagefl.analysis.style import save
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     root = Path("results")
     index = read_index(snakemake.input.index)
     settings = {"kind": snakemake.wildcards.figure, **snakemake.params.options}

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from outagefl.runs.index import write_index
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+read = dict.fromkeys(f"results/{row['run']}/metrics.parquet" for row in snakemake.params.rows)
+with recorded(snakemake, read):
     write_index(snakemake.params.rows, Path("results"), Path(snakemake.output[0]))

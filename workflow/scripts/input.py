@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 from outagefl.runs.plan import make_input
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 from outagefl.sources.verification import confirm
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     for path, promised in snakemake.params.promises.items():  # a file put there by hand was never checked
         confirm(Path(path), **promised)
     needs = {

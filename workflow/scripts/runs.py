@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from outagefl.runs.index import merge_indexes
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     merge_indexes([Path(path) for path in snakemake.input], Path(snakemake.output[0]))

@@ -7,9 +7,9 @@ from outagefl.analysis.findings import tabulate
 from outagefl.analysis.style import save
 from outagefl.analysis.writers import write_csv
 from outagefl.randomness import generator
-from outagefl.scripting import logged
+from outagefl.scripting import recorded
 
-with logged(snakemake.log[0]):
+with recorded(snakemake):
     settings, output, wildcards = snakemake.params.settings, snakemake.output, snakemake.wildcards
     check, options = components.load("theory check", settings)
     draw = import_module(components.module_name("theory check", settings["kind"])).draw

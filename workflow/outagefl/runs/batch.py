@@ -19,11 +19,12 @@ import pyarrow.parquet as pq
 from outagefl.datasets import arrays
 from outagefl.errors import DataError, OutageflError, TrainingError
 from outagefl.files import locked, replacing
+from outagefl.provenance.records import sealed
 from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.execute import execute, read_input
 from outagefl.runs.packs import setting
 from outagefl.runs.plan import Run, is_finished, run_path
-from outagefl.runs.provenance import provenance
+from outagefl.runs.provenance import checksums, provenance
 from outagefl.training.devices import resolve
 from outagefl.training.pack import Pack
 
@@ -68,6 +69,7 @@ def train(path: str, run: Run, root: Path, device: str, read: Reader = read_inpu
         new.mkdir()
         pq.write_table(table, new / "metrics.parquet", compression="zstd")
         record = provenance(run, choice, arrays.load(inputs["dataset"]).note, device, started, packed)
+        record = sealed(record | checksums(path, new / "metrics.parquet", run, root))
         (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 

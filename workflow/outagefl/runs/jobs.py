@@ -17,6 +17,8 @@ from typing import Any
 
 from outagefl.errors import DataError
 from outagefl.files import SCRATCH, write_json
+from outagefl.fingerprint import changed
+from outagefl.provenance.records import UnsoundError, checksum, read
 from outagefl.runs.plan import Experiment, Plan, Run, batches, is_finished, short_hash
 
 
@@ -70,12 +72,21 @@ def index_rows(experiment: Experiment) -> list[dict[str, Any]]:
     ]
 
 
-def _is_stale(index: Path, rows: list[dict[str, Any]], missing: set[str]) -> bool:
-    if not index.exists() or any(row["run"] in missing for row in rows):
+def _is_stale(index: Path, record: Path, rows: list[dict[str, Any]], missing: set[str]) -> bool:
+    """Whether an index must be written: it is missing, names other runs, was edited, or is made otherwise by now."""
+    if not index.exists() or any(row["run"] in missing for row in rows) or not _is_as_made(index, record):
         return True
-    with index.open(newline="") as stream:
+    with index.open(newline="", encoding="utf-8") as stream:
         found = [{key: value for key, value in row.items() if key != "checksum"} for row in csv.DictReader(stream)]
     return found != rows
+
+
+def _is_as_made(file: Path, record: Path) -> bool:
+    try:
+        known = read(record)
+    except UnsoundError:
+        return False
+    return checksum(file) in known.made.values() and not changed(known.code)
 
 
 def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
@@ -86,7 +97,12 @@ def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
     stale = [
         name
         for name, experiment in plan.experiments.items()
-        if _is_stale(root / scale / name / "runs.csv", index_rows(experiment), set(of))
+        if _is_stale(
+            root / scale / name / "runs.csv",
+            root / "provenance" / "index" / scale / f"{name}.json",
+            index_rows(experiment),
+            set(of),
+        )
     ]
     return Jobs(runs, of, stale, [path for path in plan.choices if not (root / path).exists()])
 

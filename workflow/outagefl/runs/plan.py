@@ -158,14 +158,25 @@ def run_path(run: Run) -> str:
     return f"runs/{spec['study']}/{slug}-{address}"
 
 
-def _input_path(made: Input, identity: str) -> str:
-    kind = INPUTS[made.what]
+def input_modules(made: Input) -> list[str]:
+    """The modules that make an input: that of its kind and those of its components that are no inputs themselves."""
     settings = made.spec[made.what]
     loaded = [
         (made.what, settings),
         *((family, part) for family, part in parts(settings).values() if family not in INPUTS),
     ]
-    code = _code(kind.module, *(components.module_name(family, each["kind"]) for family, each in loaded))
+    return [INPUTS[made.what].module, *(components.module_name(family, each["kind"]) for family, each in loaded)]
+
+
+def choice_modules(settings: Mapping[str, Any]) -> list[str]:
+    """The modules that make a choice."""
+    return ["outagefl.analysis.choices", components.module_name("choice", settings["kind"])]
+
+
+def _input_path(made: Input, identity: str) -> str:
+    kind = INPUTS[made.what]
+    settings = made.spec[made.what]
+    code = _code(*input_modules(made))
     address = short_hash({"format": FORMAT, "spec": made.spec, "needs": made.needs, "code": code, "source": identity})
     options = [value for key, value in settings.items() if key != "kind"]
     slug = _slug(settings, *options, *([f"s{made.spec['seed']}"] if "seed" in made.spec else []))
@@ -202,7 +213,7 @@ def _add_input(plan: Plan, catalog: Mapping[str, Source], what: str, spec: Mappi
 def _add_choice(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any], option: str) -> str:
     settings = spec["rule"][option]
     choice = Choice(settings, tuple(add_run(plan, catalog, each) for each in validation_specs(spec)))
-    code = _code("outagefl.analysis.choices", components.module_name("choice", settings["kind"]))
+    code = _code(*choice_modules(settings))
     address = short_hash({"format": FORMAT, "choice": settings, "runs": choice.runs, "code": code})
     path = f"choices/{spec['study']}/{_slug(spec['rule'], option, settings, spec['dataset'])}-{address}.json"
     plan.choices[path] = choice

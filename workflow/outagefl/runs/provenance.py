@@ -1,31 +1,17 @@
-"""Where a result comes from: spec, inputs, code, packages, device, commit and cost."""
+"""Where a run comes from: spec, inputs, code, packages, device, commit and cost."""
 
 from __future__ import annotations
 
-import platform
 import resource
-import subprocess
-import time
-from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from outagefl.provenance.records import checksum, circumstances
 from outagefl.runs.plan import FORMAT, Run, run_code
 from outagefl.training.devices import resolve
-
-PACKAGES = ("torch", "numpy", "scipy", "pandas", "pyarrow")
-
-
-def _commit() -> str | None:
-    """The commit of the code, with ``+`` where the working tree differs; None outside a repository."""
-    try:
-        run = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=40", "--dirty=+"]
-        return subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 def provenance(
@@ -43,13 +29,29 @@ def provenance(
         "choice": choice,
         "data_note": data_note,
         "code": run_code(run.spec),
-        "commit": _commit(),
-        "packages": {name: version(name) for name in PACKAGES},
-        "python": platform.python_version(),
-        "machine": platform.platform(),
         "device": "cpu" if resolve(device).type == "cpu" else torch.cuda.get_device_name(),
         "packed_runs": packed,
-        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.time() - started, 2),
+        **circumstances(started),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
+
+
+def checksums(path: str, metrics: Path, run: Run, root: Path) -> dict[str, dict[str, str]]:
+    """The checksums of a run's metrics and of its inputs, by path, as records have them."""
+    inputs = {where: root / where for where in run.inputs.values()}
+    return {
+        "made": {f"results/{path}/metrics.parquet": checksum(metrics)},
+        "from": {f"results/{where}": _checksum(file, _stamp(file)) for where, file in inputs.items()},
+    }
+
+
+def _stamp(path: Path) -> tuple[Any, ...]:
+    """What changes when a file does, or one in a folder: names, sizes, times."""
+    found = [(file, file.stat()) for file in (path, *sorted(path.rglob("*")))]
+    return tuple((str(file), stat.st_size, stat.st_mtime_ns) for file, stat in found)
+
+
+@lru_cache(maxsize=64)
+def _checksum(path: Path, stamp: tuple[Any, ...]) -> str:
+    """The checksum of what the runs of a job share, computed once while its ``stamp`` stays the same."""
+    return checksum(path)

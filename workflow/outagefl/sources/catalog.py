@@ -77,6 +77,12 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
     return {name: Source(name, entry, paths.get(name)) for name, entry in entries.items()}
 
 
+def without_paths(settings: Mapping[str, Any], planned: Mapping[str, Source]) -> dict[str, Any]:
+    """A configuration to be written down: of ``local`` sources it tells what their bytes are, not where they lie."""
+    local = {name: planned[name].identity if name in planned else "not used" for name in settings.get("local", {})}
+    return {**settings, "local": local}
+
+
 def _local_checksum(path: Path) -> str:
     """SHA-256 of a local file, or of a folder's names and contents; remembered while sizes and times stay the same."""
     try:

@@ -1,0 +1,70 @@
+"""Say which results are missing, damaged, edited or stale.
+
+Every table, figure, claim, index, run, choice and input of a scale is compared with the checksum that was recorded when
+it was made, and its record with the code and the configuration that there are now. Exit status 1: something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from outagefl.errors import ConfigError
+from outagefl.provenance.check import Check, Finding, check_folder
+
+PROJECT = Path(__file__).parents[3]
+MEND = {
+    "missing": "make them again: snakemake <path>; what is not wanted any more: delete its record too",
+    "damaged": "delete them, and start the workflow again",
+    "edited": "delete them, and start the workflow again",
+    "stale": "start the workflow again",
+    "unrecorded": "made by hand or by an earlier version: delete them, and start the workflow again",
+}
+SHOWN = 10  # of the files that one thing is wrong with
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("results", type=Path, help="a folder of results such as results/quick")
+    parser.add_argument("--all", action="store_true", help=f"name all files, not {SHOWN} of each kind")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Check and tell; 1 where something is wrong."""
+    check = checked(arguments.results)
+    print(told(check, None if arguments.all else SHOWN))
+    return 1 if check.findings() else 0
+
+
+def checked(path: Path) -> Check:
+    """The check of a folder of results; ConfigError for anything else."""
+    if path.is_dir() and (path / "config.yaml").is_file():
+        return check_folder(path.absolute().parent, path.name, PROJECT)
+    raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+
+
+def told(check: Check, shown: int | None) -> str:
+    """What was found, in words; of every list only so many."""
+    paths = list(check.checked)
+    runs = sum(path.startswith("results/runs/") for path in paths)
+    inputs, choices = (sum(path.startswith(f"results/{what}/") for path in paths) for what in ("inputs", "choices"))
+    others = len(paths) - runs - inputs - choices
+    counts = {"runs": runs, "inputs": inputs, "choices": choices, "files of results": others}
+    findings = check.findings()
+    lines = [line for kind in MEND for line in _told(kind, [each for each in findings if each.kind == kind], shown)]
+    lines += [f"note: {note}" for note in sorted(check.notes)]
+    lines.append(f"checked: {', '.join(f'{count:,} {what}' for what, count in counts.items())}")
+    lines.append(f"{len(findings):,} of them are not as they should be" if findings else "all as they were made")
+    return "\n".join(lines)
+
+
+def _told(kind: str, findings: Iterable[Finding], shown: int | None) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    for each in findings:
+        groups.setdefault(each.why, []).append(each.path)
+    lines = [f"{kind} ({MEND[kind]})"] if groups else []
+    for why, paths in sorted(groups.items(), key=lambda group: group[0].endswith("which is stale")):  # causes first
+        lines += [f"  {why}", *(f"    {path}" for path in paths[:shown])]
+        lines += [f"    and {len(paths) - shown:,} more (--all)"] if shown and len(paths) > shown else []
+    return lines

@@ -1,0 +1,169 @@
+"""Whether results are what was made, and whether what they were made from is still the same.
+
+Every file of a scale is followed to its inputs, and these to theirs: tables → index → runs → partitions → data set.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from outagefl import config as configuration
+from outagefl.errors import ConfigError
+from outagefl.fingerprint import changed
+from outagefl.provenance.records import UNREADABLE, Record, UnsoundError, checksum
+from outagefl.provenance.tree import REPORT, Tree
+
+MISSING, DAMAGED, EDITED, STALE, UNRECORDED = "missing", "damaged", "edited", "stale", "unrecorded"
+ADDITIONAL, REFUSED = "additional", "refused"  # in archives
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a file: one of the kinds above, and why."""
+
+    kind: str
+    path: str
+    why: str
+
+
+class Check:
+    """Checks files and all they were made from, each once; ``checked``: what is wrong by path, None for nothing.
+
+    ``workflow``: the folder with the code that results are held against. ``packed``: in an archive, which may lack
+    inputs and is read with any Python; ``notes`` tell what could not be compared.
+    """
+
+    def __init__(self, tree: Tree, workflow: Traversable, *, packed: bool = False) -> None:
+        self.tree, self.workflow, self.packed = tree, workflow, packed
+        self.checked: dict[str, Finding | None] = {}
+        self.notes: set[str] = set()
+        self._sums: dict[str, str | None] = {}
+        self._other: dict[tuple[str, str], bool] = {}
+
+    def findings(self) -> list[Finding]:
+        """All that is wrong."""
+        return [found for found in self.checked.values() if found]
+
+    def scale(self, scale: str) -> None:
+        """Check everything below ``results/<scale>/`` and all it was made from."""
+        for path, error in self.tree.unsound.items():
+            self.checked[path] = Finding(error.kind, path, str(error))
+        found = [path for path in self.tree.files(f"results/{scale}") if not path.endswith(f"/{REPORT}")]
+        for path in sorted({*found, *self.tree.made(scale)}):
+            self._visit(path)
+
+    def _visit(self, path: str) -> None:
+        if path not in self.checked:
+            self.checked[path] = None
+            self.checked[path] = next(self._wrong(path), None)
+
+    def _wrong(self, path: str) -> Iterator[Finding]:
+        """What is wrong with a file, the worst first."""
+        absent = not self.tree.exists(path)
+        try:
+            record = self.tree.record(path)
+        except UnsoundError as error:
+            yield self._unsound(path, error)
+            return
+        for source in record.inputs if record else ():
+            if source.startswith("results/"):
+                self._visit(source)
+        if absent:
+            if not (self.packed and path.startswith("results/inputs/")):
+                yield Finding(MISSING, path, "it was made, or results were made from it")
+        elif record is None:
+            yield Finding(UNRECORDED, path, "no record says how it was made")
+        elif (found := self._checksum(path)) is None:
+            yield Finding(DAMAGED, path, "it cannot be read")
+        elif found != record.made.get(path):
+            yield Finding(EDITED, path, "its bytes are not those that were made")
+        if record:
+            yield from self._outdated(path, record)
+
+    def _unsound(self, path: str, error: UnsoundError) -> Finding:
+        """What is wrong with a run whose record cannot be used."""
+        record = str(self.tree.record_file(path))
+        gone = next((each for each in (path, record) if not self.tree.exists(each)), None)
+        return Finding(MISSING, gone, "results were made from it") if gone else Finding(error.kind, record, str(error))
+
+    def _outdated(self, path: str, record: Record) -> Iterator[Finding]:
+        if modules := self._other_code(record):
+            yield Finding(STALE, path, f"made by code that has changed since: {', '.join(modules)}")
+        for source, known in record.inputs.items():
+            found = self.checked.get(source)
+            if self.tree.exists(source) and self._checksum(source) != known:
+                yield Finding(STALE, path, f"made from {source}, which has changed since")
+            elif found and found.kind == STALE:
+                yield Finding(STALE, path, f"made from {source}, which is stale")
+
+    def _other_code(self, record: Record) -> list[str]:
+        """The modules of a record whose code is another by now."""
+        theirs, ours = (version.rpartition(".")[0] for version in (record.content["python"], platform.python_version()))
+        if theirs != ours:  # digests of code are those of one Python
+            told = f"Python {theirs} (this is {ours})"
+            if self.packed:
+                self.notes.add(f"the code was not compared with what was made by {told}")
+            return [] if self.packed else [told]
+        for name, digest in record.code.items() - self._other.keys():
+            self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+        return [name for name, digest in record.code.items() if self._other[name, digest]]
+
+    def _checksum(self, path: str) -> str | None:
+        """The checksum of a file or folder; None for one that cannot be read."""
+        if path not in self._sums:
+            try:
+                self._sums[path] = checksum(self.tree.at(path))
+            except UNREADABLE:
+                self._sums[path] = None
+        return self._sums[path]
+
+
+def changed_settings(resolved: Path, folder: Path) -> list[str]:
+    """The keys that a resolved configuration would have other values for by now; ``folder``: ``config/``.
+
+    ``resolved`` also tells what was given on the command line, so only the files of ``folder`` can make a difference.
+    Raises ConfigError for a file that is no resolved configuration, and where it cannot be resolved again.
+    """
+    recorded = configuration.read_yaml(resolved)
+    keys = configuration.validator("config").schema["properties"]
+    again = configuration.load({key: value for key, value in recorded.items() if key in keys}, folder)
+    return list(_differences(recorded, again))
+
+
+def _differences(before: Any, after: Any, key: str = "") -> Iterator[str]:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            yield from _differences(before.get(name), after.get(name), f"{key}.{name}" if key else str(name))
+    elif before != after:
+        yield key
+
+
+def check_folder(results: Path, scale: str, project: Path) -> Check:
+    """Check a scale below a folder of results, with the code and the configuration of ``project``."""
+    check = Check(Tree(results, project), project / "workflow")
+    check.scale(scale)
+    resolved = f"results/{scale}/config.yaml"
+    if check.checked.get(resolved, True) is None:
+        try:
+            keys = changed_settings(results / scale / "config.yaml", project / "config")
+            why = f"the configuration has changed since: {', '.join(keys)}" if keys else None
+        except ConfigError as error:
+            why = f"the configuration cannot be resolved any more: {error}"
+        check.checked[resolved] = Finding(STALE, resolved, why) if why else None
+    if outdated := _outdated_report(check, results, scale):
+        check.checked[outdated.path] = outdated
+    return check
+
+
+def _outdated_report(check: Check, results: Path, scale: str) -> Finding | None:
+    """The report is made by Snakemake itself, so only its age tells whether it shows what is there now."""
+    report = results / scale / REPORT
+    shown = [file for path in check.tree.made(scale) if isinstance(file := check.tree.at(path), Path) and file.exists()]
+    if report.exists() and any(file.stat().st_mtime > report.stat().st_mtime for file in shown):
+        return Finding(STALE, f"results/{scale}/{REPORT}", "older than what it shows; `make report` writes it again")
+    return None
