@@ -50,6 +50,7 @@ INPUTS = {
     "communities": InputKind("outagefl.inputs.memberships", ("seed",), ".npz", ("topology",)),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
 }
+MADE_FROM = dict.fromkeys([*INPUTS, *(name for kind in INPUTS.values() for name in kind.fields)])  # fields of a spec
 FORMAT = 1  # raise it when the layout of result files changes
 
 
@@ -116,6 +117,7 @@ class Plan:
     choices: dict[str, Choice] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
+    shared: dict[str, dict[str, str]] = field(default_factory=dict)  # see ``_inputs``
 
 
 def short_hash(content: Any) -> str:
@@ -220,12 +222,21 @@ def _add_choice(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any],
     return path
 
 
+def _inputs(plan: Plan, catalog: Mapping[str, Source], spec: Mapping[str, Any]) -> dict[str, str]:
+    """Plan the inputs of a run; once for all runs that are the same in what inputs are made from."""
+    seen = repr([spec.get(name) for name in MADE_FROM])
+    if seen not in plan.shared:
+        inputs = {what: _add_input(plan, catalog, what, spec) for what in INPUTS if what in spec}
+        if "availability" in spec:  # some rules know the probabilities that it is drawn from
+            needs = plan.inputs[inputs["availability"]].needs
+            inputs |= {what: path for what, path in needs.items() if what == "probability"}
+        plan.shared[seen] = inputs
+    return plan.shared[seen]
+
+
 def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
-    inputs = {what: _add_input(plan, catalog, what, spec) for what in INPUTS if what in spec}
-    if "availability" in spec:  # some rules know the probabilities that it is drawn from
-        needs = plan.inputs[inputs["availability"]].needs
-        inputs |= {what: path for what, path in needs.items() if what == "probability"}
+    inputs = dict(_inputs(plan, catalog, spec))
     if option := chosen_option(spec):
         inputs["choice"] = _add_choice(plan, catalog, spec, option)
     run = Run(spec, inputs)
