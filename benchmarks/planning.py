@@ -13,6 +13,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
 from outagefl import config
+from outagefl.files import write_json
+from outagefl.fingerprint import digests, used
+from outagefl.provenance.records import checksum, sealed
 from outagefl.runs import plan as planning
 from outagefl.runs.index import write_index
 from outagefl.runs.jobs import Jobs, index_rows, plan_jobs
@@ -40,8 +43,12 @@ def finish(plan: planning.Plan, root: Path, scale: str) -> None:
     for file in [*(f"{run}/{name}" for run in plan.runs for name in ("metrics.parquet", "run.json")), *plan.choices]:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).touch()
+    code = digests(used(["outagefl.runs.index"], ["index.py"]))
     for name, experiment in plan.experiments.items():
-        write_index(index_rows(experiment), root, root / scale / name / "runs.csv")
+        index = root / scale / name / "runs.csv"
+        write_index(index_rows(experiment), root, index)
+        content = {"made": {str(index): checksum(index)}, "from": {}, "code": code}
+        write_json(root / "provenance" / "index" / scale / f"{name}.json", sealed(content))
 
 
 def main(scales: list[str]) -> None:
