@@ -1,4 +1,4 @@
-"""``python -m outagefl run SPEC``: one training run from its spec, without Snakemake."""
+"""``python -m outagefl``: ``run SPEC``, one training run from its spec, and ``estimate``; both without Snakemake."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from outagefl.analysis.choices import create
 from outagefl.errors import ConfigError, OutageflError
+from outagefl.estimate.command import estimate
 from outagefl.runs.batch import train
 from outagefl.runs.choices import chosen_option
 from outagefl.runs.plan import Plan, add_run, make_input
@@ -62,15 +63,24 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
 def main() -> None:
     """Parse the command line; a user's mistake ends in one line and exit status 1."""
     parser = argparse.ArgumentParser(prog="outagefl", description=__doc__)
-    run = parser.add_subparsers(required=True, metavar="COMMAND").add_parser("run", help="train one run")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
+    run = commands.add_parser("run", help="train one run")
     run.add_argument("spec", type=Path, help="JSON file with a resolved spec, e.g. a run.json")
     run.add_argument("--output", type=Path, required=True, help="a new folder for the inputs and the run")
     run.add_argument("--source", type=Path, help="archive or folder with the images; not needed for bundled data")
     run.add_argument("--trace", type=Path, help="file with the trace that availability follows; not needed without one")
     run.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    before = commands.add_parser("estimate", help="say what the workflow will cost, in the workflow's folder")
+    before.add_argument("--cores", default="all", help="a number, or all")
+    before.add_argument("--json", action="store_true", help="print numbers for machines")
+    before.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for Snakemake")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
+        if arguments.command == "estimate":
+            logging.disable(logging.WARNING)  # what is told about inputs that are drawn for the estimate alone
+            print(estimate(arguments.config, arguments.cores, as_json=arguments.json))
+            return
         if arguments.output.exists():
             raise ConfigError(f"--output {arguments.output}: exists already; expected a new folder")
         run_spec(read_spec(arguments.spec), arguments.source, arguments.trace, arguments.output, arguments.device)
