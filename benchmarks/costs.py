@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,10 @@ from outagefl.training.local_trainer import LocalTrainer
 from outagefl.training.measuring import BATCH
 from outagefl.training.stacked import trainer_class
 
-ENOUGH = 1.0  # seconds that a measurement takes at least, if a single call does not
+ENOUGH = 0.5  # seconds that a measurement takes at least
 SMALL, LARGE, CLIENTS, ROUNDS = 10, 200_000, 40, 20_000  # of the engines: numbers of a model, who exchanges them
+HEADER = "# What training costs on a machine, for `make estimate`; recorded by `make costs` (benchmarks/costs.py).\n"
+WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 TINY: dict[str, Any] = {  # a run of which little is training
     **{"study": "sfg", "engine": "gossip", "seed": 0, "clients": 2, "rounds": 1, "order": "train_then_mix"},
     "returning": "trains_and_mixes",
@@ -79,7 +82,7 @@ class Idle:
 
 
 def seconds(call: Callable[[], object], device: torch.device) -> float:
-    """The time of a call: of one that takes long, or the least of several after a first one, as others disturb least."""
+    """The time of a call: of one that takes long, or the least of several, which others disturbed least."""
 
     def once() -> float:
         clock = time.process_time if device.type == "cpu" else time.perf_counter
@@ -90,7 +93,7 @@ def seconds(call: Callable[[], object], device: torch.device) -> float:
         return clock() - start
 
     times = [once()]
-    if times[0] < 5 * ENOUGH:
+    if times[0] < 10 * ENOUGH:
         times = []
         while len(times) < 3 or sum(times) < ENOUGH:
             times.append(once())
@@ -103,8 +106,9 @@ def of_training(spec: dict[str, Any], images: dict[str, Any], device: torch.devi
     shape, classes = tuple(images["shape"]), images["classes"]
     module = initial_model(spec["model"], shape, classes, 0)
     trainers = trainer_class(module) if spec["engine"] == "events" else LocalTrainer
-    together = max(1, spec["clients"] // 2) if trainers.stacks else 1
-    steps = 1 if sum(parameter.numel() for parameter in module.parameters()) > 2_000_000 else 5
+    together = 2 if trainers.stacks else 4  # clients are stacked if their batches have equal sizes, which is rare
+    wanted = spec["training"]["steps"]
+    steps = 1 if sum(parameter.numel() for parameter in module.parameters()) > 2_000_000 else wanted
     options = {**spec["training"], "unit": "batches", "steps": steps}
     own = steps * options["batch_size"]
     rng, count = np.random.default_rng(0), together * own + BATCH
@@ -188,9 +192,6 @@ def of_start(device: torch.device) -> dict[str, float]:
         return {"job_s": job, "run_s": spent() - before}
 
 
-WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-
-
 def rounded(content: Any) -> Any:
     """Numbers with three digits."""
     if isinstance(content, dict):
@@ -229,7 +230,7 @@ def record(file: Path, device: torch.device, found: dict[str, tuple[dict[str, An
     check(content, "costs", str(file))
     section = {
         "device": processor() if device.type == "cpu" else torch.cuda.get_device_name(),
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "date": datetime.now(UTC).date().isoformat(),
     }
     before = content.get(device.type, {})
@@ -246,12 +247,18 @@ def record(file: Path, device: torch.device, found: dict[str, tuple[dict[str, An
         section |= rounded({**of_start(device), **of_engines(device)})
     content[device.type] = {**section, "networks": sorted([*kept, *networks], key=canonical)}
     check(content, "costs", str(file))
-    with replacing(file) as new, new.open("w", encoding="utf-8") as stream:
-        stream.write(
-            "# What training costs on a machine, for `make estimate`; recorded by `make costs` (benchmarks/costs.py).\n"
-        )
-        yaml.safe_dump(content, stream, sort_keys=False, default_flow_style=None, width=150)
+    with replacing(file) as new:
+        new.write_text(HEADER + "".join(map(written, content, content.values())), encoding="utf-8")
     print(file)
+
+
+def written(device: str, section: dict[str, Any]) -> str:
+    """A section of the file, a line a network."""
+    rest = yaml.safe_dump({key: value for key, value in section.items() if key != "networks"}, sort_keys=False)
+    networks = (
+        yaml.safe_dump(each, sort_keys=False, default_flow_style=True, width=10**6) for each in section["networks"]
+    )
+    return f"{device}:\n{indent(rest, '  ')}  networks:\n{''.join(f'  - {line}' for line in networks)}"
 
 
 def _kind_of(network: dict[str, Any]) -> str:
