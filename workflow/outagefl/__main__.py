@@ -6,10 +6,10 @@ import argparse
 import logging
 import sys
 
-from outagefl.commands import run, verify
+from outagefl.commands import estimate, run, verify
 from outagefl.errors import OutageflError
 
-COMMANDS = {"run": run, "verify": verify}
+COMMANDS = {"run": run, "estimate": estimate, "verify": verify}
 
 
 def main() -> int:
