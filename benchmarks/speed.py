@@ -92,6 +92,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="only see that both compute the same")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    keep_freed_memory()  # as a job does
     if arguments.check:
         check()
         return

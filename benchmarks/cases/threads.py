@@ -11,6 +11,7 @@ from multiprocessing.synchronize import Barrier
 import torch
 
 from cases.fedswe_cnn import TRAINING, Both
+from outagefl.training.allocator import keep_freed_memory
 
 SECONDS, TIMES = 3.0, 3
 SETTINGS = {"2 jobs × 1 thread": (2, 1), "1 job × 2 threads": (1, 2), "2 jobs × 2 threads": (2, 2)}  # jobs, threads
@@ -21,6 +22,7 @@ _barrier: Barrier
 def _ready(barrier: Barrier) -> None:
     global _barrier  # noqa: PLW0603
     _barrier = barrier
+    keep_freed_memory()
 
 
 def _worker(job: int) -> list[float]:
