@@ -1,9 +1,9 @@
 """Fingerprints of code: what a result depends on, without what only people read.
 
-A module's digest is taken over its syntax tree without docstrings, so comments and formatting do not count. The modules
-that belong to a script or a run are found by following the imports of this package in the syntax tree; nothing is
-executed. Components loaded by name (see ``outagefl.components``) are added by the caller, because no import shows them.
-``ast.dump`` differs between Python versions: a new minor version of Python makes all results be computed anew.
+A module's digest is taken over its syntax tree without docstrings, so comments and formatting do not count, and neither
+does the version of Python. The modules that belong to a script or a run are found by following the imports of this
+package in the syntax tree; nothing is executed. Components loaded by name (see ``outagefl.components``) are added by
+the caller, because no import shows them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ PACKAGE = Path(__file__).parent
 IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                node.body = node.body[1:]
-    return tree
+def _is_docstring(node: object) -> bool:
+    """Whether a node is a text that nothing is done with, below a ``def`` or anywhere else."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _text(node: object) -> str:
+    """A syntax tree as text. Newer versions of Python have more fields, empty where they are not used: none is told."""
+    if isinstance(node, ast.AST):
+        fields = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
+        return f"{type(node).__name__}({', '.join(f'{name}={_text(value)}' for name, value in fields)})"
+    if isinstance(node, list):
+        return f"[{', '.join(_text(each) for each in node if not _is_docstring(each))}]"
+    return repr(node)
 
 
 def _file_of(module: str) -> Path | None:
@@ -51,7 +53,7 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    digest = hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
+    digest = hashlib.sha256(_text(tree).encode()).hexdigest()
     return digest, frozenset(names)
 
 
