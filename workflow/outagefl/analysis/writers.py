@@ -102,7 +102,7 @@ def write_latex(
     )
     table = table.replace(r"\begin{tabular}", f"{FIT}\n\\begin{{tabular}}").replace(r"\end{tabular}", "\\end{tabular}}")
     with replacing(path) as new:
-        new.write_text("% needs the packages booktabs and graphicx\n" + table)
+        new.write_text("% needs the packages booktabs and graphicx\n" + table, encoding="utf-8")
 
 
 def write_html(frame: pd.DataFrame, path: Path | str, caption: str, marks: pd.DataFrame | None = None) -> None:
@@ -120,7 +120,7 @@ def write_html(frame: pd.DataFrame, path: Path | str, caption: str, marks: pd.Da
         .to_html(doctype_html=True)
     )
     with replacing(path) as new:
-        new.write_text(page)
+        new.write_text(page, encoding="utf-8")
 
 
 def _latex(text: object) -> str:

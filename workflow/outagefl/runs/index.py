@@ -20,7 +20,7 @@ def write_index(rows: Sequence[dict[str, Any]], root: Path, target: Path) -> Non
             raise DataError(f"{metrics}: missing; start Snakemake again to train this run")
         if row["run"] not in sums:
             sums[row["run"]] = checksum(metrics)
-    with replacing(target) as new, new.open("w", newline="") as stream:
+    with replacing(target) as new, new.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [*rows[0], "checksum"], lineterminator="\n")
         writer.writeheader()
         writer.writerows({**row, "checksum": sums[row["run"]]} for row in rows)
@@ -30,11 +30,11 @@ def merge_indexes(files: Sequence[Path], target: Path) -> None:
     """One index of all experiments; a factor that an experiment does not have stays empty."""
     rows: list[dict[str, str]] = []
     for file in files:
-        with file.open(newline="") as stream:
+        with file.open(encoding="utf-8", newline="") as stream:
             rows += csv.DictReader(stream)
     fixed = ["study", "experiment"], ["method", "seed", "run", "checksum"]
     factors = list(dict.fromkeys(key for row in rows for key in row if key not in fixed[0] + fixed[1]))
-    with replacing(target) as new, new.open("w", newline="") as stream:
+    with replacing(target) as new, new.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [*fixed[0], *factors, *fixed[1]], restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

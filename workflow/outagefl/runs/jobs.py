@@ -73,7 +73,7 @@ def index_rows(experiment: Experiment) -> list[dict[str, Any]]:
 def _is_stale(index: Path, rows: list[dict[str, Any]], missing: set[str]) -> bool:
     if not index.exists() or any(row["run"] in missing for row in rows):
         return True
-    with index.open(newline="") as stream:
+    with index.open(encoding="utf-8", newline="") as stream:
         found = [{key: value for key, value in row.items() if key != "checksum"} for row in csv.DictReader(stream)]
     return found != rows
 
