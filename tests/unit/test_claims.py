@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from outagefl.analysis import estimates
-from outagefl.analysis.claims import claims_table, evaluate, read_claims
+from outagefl.analysis.claims import claims_table, evaluate
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.results import scores
 from outagefl.analysis.statistics import clustered
 from outagefl.analysis.verdicts import judge, judge_at_most, judge_example
 from outagefl.analysis.writers import write_csv
+from outagefl.config import read_claims
 from outagefl.errors import ConfigError
 from tests.unit.synthetic_runs import write_runs
 

@@ -1,5 +1,6 @@
 """Code fingerprints see what changes a result, nothing else, and all the modules that are really imported."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from outagefl.runs.plan import INPUTS, make_input, run_code
 SOURCE = '''"""A module."""
 
 LIMIT = 3  # a constant
+"""How many."""
 
 
 def double(x):
@@ -32,6 +34,7 @@ def digest(path: Path, text: str) -> str:
     [
         (("A module.", "Another description."), False),
         (("Twice x.", "Two times x."), False),
+        (("How many.", "How many there may be."), False),
         (("# a constant", "# THE constant"), False),
         (("2 * x", "2  *  x"), False),
         (("2 * x", "x * 2"), True),
@@ -42,6 +45,16 @@ def test_only_code_counts(tmp_path, edit, changes):
     before = digest(tmp_path / "m.py", SOURCE)
     after = digest(tmp_path / "m.py", SOURCE.replace(*edit))
     assert (before != after) is changes
+
+
+def test_fields_that_a_newer_version_of_python_adds_and_nothing_uses_do_not_count(tmp_path, monkeypatch):
+    before = digest(tmp_path / "m.py", SOURCE)
+    for kind in (ast.FunctionDef, ast.Module):
+        monkeypatch.setattr(kind, "_fields", (*kind._fields, "new_list", "new_option"))
+        monkeypatch.setattr(kind, "new_list", [], raising=False)
+        monkeypatch.setattr(kind, "new_option", None, raising=False)
+    assert "new_list" in ast.dump(ast.parse(SOURCE))
+    assert digest(tmp_path / "m.py", SOURCE) == before
 
 
 def test_a_closure_follows_imports_and_parents_but_not_other_components():

@@ -7,22 +7,27 @@ import pytest
 import yaml
 
 from outagefl.analysis import estimates
-from outagefl.analysis.claims import read_claims
-from outagefl.config import load
+from outagefl.config import load, read_claims
 from outagefl.errors import ConfigError
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.expand import check_declarations, members
+from outagefl.runs.plan import make_plan
+from outagefl.runs.theory import declared_checks
+from outagefl.sources.catalog import sources
 from tests.unit.test_config import plan_at
 
 CONFIG = Path(__file__).parents[2] / "config"
 AGE_OF_INFORMATION = {"aoi_received", "aoi_inclusive"}
 
 
-def sfg(scale="paper", **changes):
-    """The study's settings with overrides."""
+def loaded(scale="paper", **changes):
+    """The configuration of this study alone with overrides."""
     main = yaml.safe_load((CONFIG / "config.yaml").read_text())
-    config = {**main, "scale": scale, "studies": ["sfg"], "overrides": {"sfg": changes}}
-    return load(config, CONFIG)["study_settings"]["sfg"]
+    return load({**main, "scale": scale, "studies": ["sfg"], "overrides": {"sfg": changes}}, CONFIG)
+
+
+def sfg(scale="paper", **changes):
+    return loaded(scale, **changes)["study_settings"]["sfg"]
 
 
 def specs(scale="paper", **experiment):
@@ -54,6 +59,24 @@ def test_close_comparisons_train_nothing(plan):
         name: {run for run, _ in plan.experiments[f"sfg/{name}"].members} for name in ("outages", "close_comparisons")
     }
     assert runs["close_comparisons"] < runs["outages"]
+
+
+def backwards(content):
+    """The same configuration, the options of every component in another order."""
+    if isinstance(content, list):
+        return [backwards(each) for each in content]
+    if not isinstance(content, dict):
+        return content
+    items = [(key, backwards(value)) for key, value in content.items()]
+    return dict(reversed(items) if "kind" in content else items)
+
+
+def test_the_order_in_which_options_are_written_changes_nothing():
+    written, turned = loaded("quick"), backwards(loaded("quick"))
+    assert repr(written) != repr(turned)
+    one, two = (make_plan(settings, sources(CONFIG / "sources.yaml", {})) for settings in (written, turned))
+    assert repr(one) == repr(two)
+    assert repr(declared_checks(written)) == repr(declared_checks(turned))
 
 
 def test_an_experiment_in_words(plan):

@@ -72,6 +72,11 @@ def check(family: str, settings: Mapping[str, Any], where: str) -> None:
             raise ConfigError(f"{where}: {family} {kind!r} needs the option {option!r}")
 
 
+def ordered(family: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Checked settings with their options in the order of the signature, in whichever they were written."""
+    return {key: settings[key] for key in ("kind", *signatures(family)[settings["kind"]]) if key in settings}
+
+
 def load(family: str, settings: Mapping[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The component's function and its options."""
     check(family, settings, family)

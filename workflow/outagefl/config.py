@@ -84,6 +84,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
+def read_claims(path: Path) -> dict[str, dict[str, Any]]:
+    """The registry of published claims; ConfigError naming the claim and key that cannot be used."""
+    claims = read_yaml(path)
+    check(claims, "claims", str(path))
+    return claims
+
+
 @cache
 def validator(schema: str) -> Any:
     """The validator of ``workflow/schemas/<schema>.schema.yaml``."""
@@ -166,7 +173,7 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     changed the settings. ``folder`` holds ``studies/``, ``scales/`` and ``sources.yaml``. Raises ConfigError before
     anything is run when a key is unknown or a value cannot be used.
     """
-    config = typed(config)
+    config = dict(sorted(typed(config).items()))  # in whichever order the keys came
     check(config, "config", "config")
     scale_file = folder / "scales" / f"{config['scale']}.yaml"
     scale = read_yaml(scale_file)

@@ -1,9 +1,9 @@
 """Fingerprints of code: what a result depends on, without what only people read.
 
-A module's digest is taken over its syntax tree without docstrings, so comments and formatting do not count. The modules
-that belong to a script or a run are found by following the imports of this package in the syntax tree; nothing is
-executed. Components loaded by name (see ``outagefl.components``) are added by the caller, because no import shows them.
-``ast.dump`` differs between Python versions: a new minor version of Python makes all results be computed anew.
+A module's digest is taken over its syntax tree without docstrings, so comments and formatting do not count, and neither
+does the version of Python. The modules that belong to a script or a run are found by following the imports of this
+package in the syntax tree; nothing is executed. Components loaded by name (see ``outagefl.components``) are added by
+the caller, because no import shows them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,19 @@ SCRIPT = "script:"  # before the names of scripts
 IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                node.body = node.body[1:]
-    return tree
+def _is_docstring(node: object) -> bool:
+    """Whether a node is a text that nothing is done with, below a ``def`` or anywhere else."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _text(node: object) -> str:
+    """A syntax tree as text. Newer versions of Python have more fields, empty where they are not used: none is told."""
+    if isinstance(node, ast.AST):
+        fields = ((name, value) for name, value in ast.iter_fields(node) if value is not None and value != [])
+        return f"{type(node).__name__}({', '.join(f'{name}={_text(value)}' for name, value in fields)})"
+    if isinstance(node, list):
+        return f"[{', '.join(_text(each) for each in node if not _is_docstring(each))}]"
+    return repr(node)
 
 
 @cache
@@ -62,7 +64,7 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
 
 
 def _digest(tree: ast.Module) -> str:
-    return hashlib.sha256(ast.dump(_without_docstrings(tree)).encode()).hexdigest()
+    return hashlib.sha256(_text(tree).encode()).hexdigest()
 
 
 def _with_parents(module: str) -> set[str]:

@@ -3,6 +3,19 @@
 # makes tables, claims, runs.csv and config.yaml in results/<scale>/.
 
 
+def options_of(wildcards, family):
+    """What a figure or table takes from the experiment's analysis."""
+    analysis = PLAN.experiments[wildcards.experiment].analysis
+    return shown_options(analysis, family, wildcards[family])
+
+
+def shown_from(wildcards, family):
+    """What a figure or table is made from: the experiment's runs and the published values and curves that it takes."""
+    options = options_of(wildcards, family)
+    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
+    return index | {key: options[key] for key in ("published", "curves") if options.get(key)}
+
+
 rule comparisons:
     input:
         f"results/{SCALE}/{{experiment}}/runs.csv",
@@ -23,7 +36,10 @@ rule comparisons:
         "../../envs/analysis.yaml"
     params:
         title=lambda w: PLAN.experiments[w.experiment].title,
-        analysis=lambda w: PLAN.experiments[w.experiment].analysis,
+        analysis=lambda w: {
+            key: PLAN.experiments[w.experiment].analysis[key]
+            for key in ("baseline", "tail", "equivalence_margin")
+        },
         ran=lambda w: PLAN.experiments[w.experiment].in_words(),
         code=code("comparisons.py"),
     script:
@@ -59,8 +75,7 @@ rule table:
 
 rule claims:
     input:
-        indexes=expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
-        claims="config/claims.yaml",
+        expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
     output:
         csv=f"results/{SCALE}/claims.csv",
         html=report(
@@ -76,8 +91,9 @@ rule claims:
     conda:
         "../../envs/analysis.yaml"
     params:
+        claims=CLAIMS,
         scale=SCALE,
-        analyses={name: experiment.analysis for name, experiment in PLAN.experiments.items()},
+        tails={name: experiment.analysis["tail"] for name, experiment in PLAN.experiments.items()},
         margins={
             name: study["analysis"]["equivalence_margin"]
             for name, study in SETTINGS["study_settings"].items()

@@ -34,6 +34,7 @@ try:
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)
+    CLAIMS = configuration.read_claims(Path("config/claims.yaml"))
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:
@@ -120,19 +121,6 @@ def declared(key):
     """The figures or tables that some experiment declares."""
     analyses = [experiment.analysis for experiment in PLAN.experiments.values()]
     return sorted({kind for analysis in analyses for kind in analysis.get(key, [])})
-
-
-def options_of(wildcards, family):
-    """What a figure or table takes from the experiment's analysis."""
-    analysis = PLAN.experiments[wildcards.experiment].analysis
-    return shown_options(analysis, family, wildcards[family])
-
-
-def shown_from(wildcards, family):
-    """What a figure or table is made from: the experiment's runs and, where it takes them, the published values."""
-    published = options_of(wildcards, family).get("published")
-    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
-    return index | ({"published": published} if published else {})
 
 
 wildcard_constraints:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from outagefl.analysis.claims import claims_table, evaluate, read_claims
+from outagefl.analysis.claims import claims_table, evaluate
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.notes import data_note
 from outagefl.analysis.results import scores
@@ -10,13 +10,12 @@ from outagefl.analysis.writers import write_csv, write_html
 from outagefl.scripting import recorded
 
 with recorded(snakemake):
-    root = Path("results")
+    params, root = snakemake.params, Path("results")
     experiments, notes = [], {}
-    for name, analysis in snakemake.params.analyses.items():
-        index = read_index(f"results/{snakemake.params.scale}/{name}/runs.csv")
-        experiments.append(scores(index, root, analysis["tail"]))
+    for name, tail in params.tails.items():
+        index = read_index(f"results/{params.scale}/{name}/runs.csv")
+        experiments.append(scores(index, root, tail))
         notes[name] = data_note(index, root)
-    claims = read_claims(Path(snakemake.input.claims))
-    found = evaluate(claims, experiments, snakemake.params.margins, snakemake.params.scale, notes)
+    found = evaluate(params.claims, experiments, params.margins, params.scale, notes)
     write_csv(found, snakemake.output.csv)
-    write_html(claims_table(found), snakemake.output.html, f"Published claims at scale {snakemake.params.scale}")
+    write_html(claims_table(found), snakemake.output.html, f"Published claims at scale {params.scale}")

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,20 +21,10 @@ from outagefl.analysis.estimates import Estimate
 from outagefl.analysis.statistics import holm
 from outagefl.analysis.verdicts import AT_MOST, COUNT, NOT_RUN, judge, judge_at_most, judge_count, judge_example
 from outagefl.analysis.writers import DASH, NO_BREAK, p_value
-from outagefl.config import check, read_yaml
 from outagefl.errors import ConfigError
-
-Claims = dict[str, dict[str, Any]]
 
 COLUMNS = ["id", "study", "text", "source", "sense", "published", "unit", "ours", "low", "high", "n", "p"]
 COLUMNS += ["p_equivalence", "verdict", "scale", "note"]
-
-
-def read_claims(path: Path) -> Claims:
-    """The claim registry; ConfigError naming the claim and key that cannot be used."""
-    claims = read_yaml(path)
-    check(claims, "claims", str(path))
-    return claims
 
 
 def evaluate(

@@ -53,7 +53,6 @@ def told(check: Check, shown: int | None) -> str:
     counts = {"runs": runs, "inputs": inputs, "choices": choices, "files of results": others}
     findings = check.findings()
     lines = [line for kind in MEND for line in _told(kind, [each for each in findings if each.kind == kind], shown)]
-    lines += [f"note: {note}" for note in sorted(check.notes)]
     lines.append(f"checked: {', '.join(f'{count:,} {what}' for what, count in counts.items())}")
     lines.append(f"{len(findings):,} of them are not as they should be" if findings else "all as they were made")
     return "\n".join(lines)

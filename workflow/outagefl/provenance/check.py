@@ -5,7 +5,6 @@ Every file of a scale is followed to its inputs, and these to theirs: tables →
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -35,13 +34,12 @@ class Check:
     """Checks files and all they were made from, each once; ``checked``: what is wrong by path, None for nothing.
 
     ``workflow``: the folder with the code that results are held against. ``packed``: in an archive, which may lack
-    inputs and is read with any Python; ``notes`` tell what could not be compared.
+    inputs.
     """
 
     def __init__(self, tree: Tree, workflow: Traversable, *, packed: bool = False) -> None:
         self.tree, self.workflow, self.packed = tree, workflow, packed
         self.checked: dict[str, Finding | None] = {}
-        self.notes: set[str] = set()
         self._sums: dict[str, str | None] = {}
         self._other: dict[tuple[str, str], bool] = {}
 
@@ -103,12 +101,6 @@ class Check:
 
     def _other_code(self, record: Record) -> list[str]:
         """The modules of a record whose code is another by now."""
-        theirs, ours = (version.rpartition(".")[0] for version in (record.content["python"], platform.python_version()))
-        if theirs != ours:  # digests of code are those of one Python
-            told = f"Python {theirs} (this is {ours})"
-            if self.packed:
-                self.notes.add(f"the code was not compared with what was made by {told}")
-            return [] if self.packed else [told]
         for name, digest in record.code.items() - self._other.keys():
             self._other[name, digest] = bool(changed({name: digest}, self.workflow))
         return [name for name, digest in record.code.items() if self._other[name, digest]]

@@ -110,7 +110,7 @@ def component(value: Any, family: str, named: Named, where: str) -> dict[str, An
         for option in families
         if isinstance(value.get(option), str | Mapping)
     }
-    return {**value, **full}
+    return components.ordered(family, {**value, **full})
 
 
 def parts(settings: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:

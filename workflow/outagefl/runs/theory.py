@@ -24,6 +24,7 @@ def declared_checks(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             where = f"studies.{study}.theory.{name}"
             components.check("theory check", check, where)
             full = in_full(check, settings["engine"], settings.get("named", {}), where)
+            full = components.ordered("theory check", full)
             if "methods" in check:
                 full["methods"] = _rules(settings, check["methods"], f"{where}.methods")
             found[f"{study}/{name}"] = full
