@@ -39,9 +39,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def checked(path: Path) -> Check:
     """The check of a folder of results; ConfigError for anything else."""
-    if path.is_dir() and (path / "config.yaml").is_file():
-        return check_folder(path.absolute().parent, path.name, PROJECT)
-    raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+    return check_folder(*results_of(path), PROJECT)
+
+
+def results_of(path: Path) -> tuple[Path, str]:
+    """The folder of all results and the scale, of a folder such as ``results/quick``; ConfigError for another one."""
+    if not (path / "config.yaml").is_file() or path.absolute() == PROJECT / "config":
+        raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+    return path.absolute().parent, path.absolute().name
 
 
 def told(check: Check, shown: int | None) -> str:

@@ -110,7 +110,10 @@ class Check:
                 self.notes.add(f"the code was not compared with what was made by {told}")
             return [] if self.packed else [told]
         for name, digest in record.code.items() - self._other.keys():
-            self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+            try:
+                self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+            except UNREADABLE:
+                self._other[name, digest] = True
         return [name for name, digest in record.code.items() if self._other[name, digest]]
 
     def _checksum(self, path: str) -> str | None:
