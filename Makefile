@@ -24,7 +24,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce describe report dry-run verify orphans test lint lock clean-results
+.PHONY: help setup reproduce describe report dry-run verify archive orphans test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -59,6 +59,9 @@ dry-run: $(VENV)/.ready ## say what `reproduce` would do
 
 verify: $(VENV)/.ready ## say which results at SCALE are missing, edited or stale
 	@$(OUTAGEFL) verify $(ARGS) results/$(SCALE)
+
+archive: $(VENV)/.ready ## pack the results at SCALE into one file for others (ARGS=--with-inputs: partitions etc., too)
+	@$(OUTAGEFL) archive $(ARGS) results/$(SCALE)
 
 orphans: $(VENV)/.ready ## list runs that nothing asks for any more (ARGS=--remove: and delete them, after asking)
 	@$(OUTAGEFL) orphans $(ARGS) $(SETTINGS)
