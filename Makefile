@@ -24,7 +24,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup reproduce describe report dry-run verify archive orphans test lint lock clean-results
+.PHONY: help setup estimate costs reproduce describe report dry-run verify archive orphans test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -37,6 +37,12 @@ $(VENV)/.ready: envs/requirements.lock envs/requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.lock -r envs/requirements-dev.lock
 	@touch $@
+
+estimate: $(VENV)/.ready ## say what `reproduce` would take: time, memory, disk, downloads
+	@PYTHONPATH=workflow $(BIN)/python -m outagefl estimate --cores $(CORES) $(ARGS) $(SETTINGS)
+
+costs: $(VENV)/.ready ## measure what training at SCALE costs on this machine, for `estimate`
+	$(BIN)/python benchmarks/costs.py results/costs.yaml $(SETTINGS)
 
 reproduce: $(VENV)/.ready ## run the studies at SCALE and write the report
 	$(SNAKEMAKE)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from outagefl.inputs.topology import directed_erdos_renyi
 from outagefl.rules.inbox import dflaa
 
 LENGTH = 11_173_962 + 9_600  # parameters and BatchNorm statistics of ResNet-18 for 32 × 32 images
-RULE = {"tau": 5, "beta": 0.05, "c_min": 0.1, "q_floor": 0.05, "update_on": "reception"}
+RULE: dict[str, Any] = {"tau": 5, "beta": 0.05, "c_min": 0.1, "q_floor": 0.05, "update_on": "reception"}
 
 
 class Adding:
@@ -45,7 +46,8 @@ def main(nodes: int, fill_at: str) -> None:
     network = Network(targets, bernoulli.received, 350, LENGTH, fill_at, seed=0)
     state = start(torch.zeros(LENGTH), torch.full((nodes, LENGTH), 0.1), dflaa.memory(nodes, **RULE))
     speeds = classes.seconds(nodes, rng, intervals=[0.5, 1.0, 2.0])
-    for _ in play(state, network, partial(dflaa.weights, **RULE), Adding(), speeds, 2.0):
+    trainer: Any = Adding()
+    for _ in play(state, network, partial(dflaa.weights, **RULE), trainer, speeds, 2.0):
         pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{nodes} nodes, {LENGTH:,} numbers each, {len(edges)} links, filled at {fill_at}")

@@ -12,10 +12,13 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
+from outagefl.inputs.traces import Trace
 from outagefl.traces import fedscale, flash_events
 
 STATES = ["screen_on", "screen_off", "screen_lock", "screen_unlock", "battery_charged_on", "battery_charged_off"]
@@ -47,7 +50,7 @@ def write_fedscale(path: Path) -> None:
     path.write_bytes(pickle.dumps(clients))
 
 
-CASES = {
+CASES: dict[str, tuple[Callable[[Path], None], Callable[..., Trace], dict[str, Any]]] = {
     "flash_events": (
         write_flash_events,
         flash_events.read,

@@ -8,6 +8,10 @@ from hypothesis import settings
 
 REPOSITORY = Path(__file__).parent.parent
 
+# Read by PyTorch when it is imported. More threads than cores (threads times workers) only wait for each other, and one
+# thread gives the same bits everywhere. Snakemake sets it for its jobs itself.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("repeatable")
 

@@ -21,7 +21,7 @@ from outagefl.fingerprint import closure
 from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.jobs import plan_jobs
 from outagefl.runs.theory import declared_checks
-from tests.unit.test_config import CONFIG, assert_one_line_with, main_config, only, plan_with
+from tests.unit.test_config import CONFIG, assert_one_line_with, main_config, only, plan_at, plan_with
 
 CHOICE = {"kind": "best_mean", "candidates": [0, 3], "seeds": [1000, 1001], "tail": 0.1}
 
@@ -62,7 +62,7 @@ def write_metrics(folder: Path, accuracy: float) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_nothing_that_is_compared_is_behind_a_choice(scale, tmp_path):
     """At the scales that have the experiment as they are: in the plan, and in the jobs that Snakemake waits for."""
-    plan = plan_with(scale=scale)
+    plan = plan_at(scale)
     members = {path for experiment in plan.experiments.values() for path, _ in experiment.members}
     tested = {member.seed for experiment in plan.experiments.values() for _, member in experiment.members}
     jobs = plan_jobs(plan, tmp_path, scale, 7)

@@ -2,12 +2,13 @@
 
 import shutil
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
 
-from outagefl.config import load, merge, typed
+from outagefl.config import given, load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
@@ -28,6 +29,12 @@ def plan_of(config):
 def plan_with(sfg=None, **changes):
     """Plan the SFG study of the real configuration with overrides of it and of main keys."""
     return plan_of(main_config(**{"studies": ["sfg"], "overrides": {"sfg": sfg or {}}, **changes}))
+
+
+@cache
+def plan_at(scale):
+    """The plan of the SFG study as it is at a scale, made once for all tests that only look at it."""
+    return plan_with(scale=scale)
 
 
 def only(**experiments):
@@ -130,7 +137,7 @@ def test_merge_replaces_components_and_lists_merges_the_rest_and_removes_nulls()
 
 @pytest.mark.parametrize("scale", sorted(p.stem for p in (CONFIG / "scales").glob("*.yaml")))
 def test_every_scale_can_be_planned(scale):
-    assert plan_with(scale=scale).runs
+    assert plan_at(scale).runs
 
 
 def test_a_mistake_in_what_no_experiment_uses_is_told_too():
@@ -160,6 +167,14 @@ def test_numbers_and_truth_values_may_come_as_text():
     assert resolved["offline"] is True
     assert resolved["study_settings"]["sfg"]["seeds"] == 2
     assert resolved["study_settings"]["sfg"]["setting"]["training"]["learning_rate"] == 0.1
+
+
+def test_the_number_of_runs_in_a_job_is_the_scales_unless_it_is_given():
+    scale = yaml.safe_load((CONFIG / "scales" / "quick.yaml").read_text())["runs_per_job"]
+    assert load(main_config(), CONFIG)["runs_per_job"] == scale
+    assert load(main_config(runs_per_job="3"), CONFIG)["runs_per_job"] == 3
+    with pytest.raises(ConfigError, match=r"config: runs_per_job: 0 .*1 or more"):
+        load(main_config(runs_per_job=0), CONFIG)
 
 
 @pytest.mark.parametrize("text", ["{cifar10: ", "[a", "2020-01-29", "markov", "{a: 1}"])
@@ -345,7 +360,7 @@ def test_laptop_takes_the_recorded_trace_where_it_can_be_had_and_the_label_says_
     changes, level, without, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    config = main_config(scale="laptop", **changes)
+    config = main_config(scale="laptop", overrides={"sfg": only(outages={})}, studies=["sfg"], **changes)
     settings = load(config, CONFIG)
     assert settings["without"] == without
     plan = make_plan(settings, sources(CONFIG / "sources.yaml", config["local"]))
@@ -379,3 +394,13 @@ def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
     scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
     with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
         load(main_config(scale="laptop"), tmp_path / "config")
+
+
+@pytest.mark.parametrize("pair", ["seeds", "overrides={sfg: ["])
+def test_settings_that_are_none_are_refused(pair):
+    with pytest.raises(ConfigError, match="--config"):
+        given([pair])
+
+
+def test_settings_are_read_as_yaml():
+    assert given(["device=cpu", "local={a: '/b c'}"]) == {"device": "cpu", "local": {"a": "/b c"}}

@@ -179,7 +179,7 @@ def watched(data: ImageData, trainer: type[LocalTrainer], schedule: dict[str, An
 
     received = bernoulli.received
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(events, "trainer_class", lambda module: trainer)
+        patch.setattr(events, "trainer_class", lambda *_, **__: trainer)
         patch.setattr(event_simulation, "activate", noting_events)
         patch.setattr(bernoulli, "received", noting_masks)
         return run(data, **schedule), seen, masks

@@ -41,11 +41,6 @@ AS_EVERYONE = ("train_then_mix", "trains_and_mixes")
 AVAILABLE = np.array([[0, 1, 1], [0, 1, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], dtype=bool)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 def make_data() -> ImageData:
     """Three classes of noisy images, each brighter in a place of its own."""
     rng = np.random.default_rng(0)

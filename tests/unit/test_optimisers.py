@@ -44,11 +44,6 @@ SETTINGS: dict[str, tuple[dict[str, Any], Callable[[Iterable[Tensor]], torch.opt
 }
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def data() -> ImageData:
     rng = np.random.default_rng(0)

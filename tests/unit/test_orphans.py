@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from outagefl.__main__ import main
-from outagefl.commands.orphans import given, size
+from outagefl.commands.orphans import size
 from outagefl.errors import ConfigError
 from outagefl.provenance import orphans
 from outagefl.provenance.check import check_folder
@@ -128,16 +128,6 @@ def test_a_scale_that_cannot_be_planned_stops_it(tmp_path, monkeypatch):
     Path("config/scales/laptop.yaml").write_text("studies: {}\n")
     with pytest.raises(ConfigError, match=r"laptop\.yaml"):
         orphans.wanted({}, Path("config"))
-
-
-@pytest.mark.parametrize("pair", ["seeds", "overrides={sfg: ["])
-def test_settings_that_are_none_are_refused(pair):
-    with pytest.raises(ConfigError, match="--config"):
-        given([pair])
-
-
-def test_settings_are_read_as_yaml():
-    assert given(["device=cpu", "local={a: '/b c'}"]) == {"device": "cpu", "local": {"a": "/b c"}}
 
 
 @pytest.mark.parametrize(("count", "told"), [(0, "0 B"), (999, "999 B"), (1500, "2 kB"), (2.5e9, "2.5 GB")])

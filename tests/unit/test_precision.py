@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from outagefl.config import check
 from outagefl.datasets.arrays import ImageData
 from outagefl.errors import ConfigError
 from outagefl.inputs.partitions import Partition
+from outagefl.training import stacked
+from outagefl.training.convolutions import KINDS, convolving
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
 from outagefl.training.options import TrainingOptions
-from outagefl.training.precision import products, set_tf32, warn_without_gain
+from outagefl.training.precision import forward, products, set_tf32, warn_without_gain
 from outagefl.training.stacked import StackedTrainer
 
 CPU, CLIENTS = torch.device("cpu"), 3
@@ -68,12 +71,25 @@ def test_bfloat16_learns_about_the_same_with_float32_models(kind: type[LocalTrai
     assert (rough - full).norm() < 0.2 * full.norm()
 
 
+@pytest.mark.parametrize("convolution", KINDS)
 @pytest.mark.parametrize("model", [CNN, RESIDUAL, MLP], ids=lambda model: model["kind"])
-def test_bfloat16_stacked_is_bfloat16_one_by_one(model: dict[str, Any]) -> None:
-    """As far as its 8 bits go: the order of sums differs."""
+def test_bfloat16_stacked_is_bfloat16_one_by_one(
+    model: dict[str, Any], convolution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as its 8 bits go: the order of sums differs. Played on the CPU as on a GPU."""
+    monkeypatch.setitem(stacked.WAYS, "cpu", replace(stacked.WAYS["cuda"], convolution=convolution))
     start = trainer(LocalTrainer, model).model.row()
     alone, together = (trained(kind, model, precision="bf16") - start for kind in (LocalTrainer, StackedTrainer))
     assert (alone - together).norm() < 0.2 * alone.norm()
+
+
+@pytest.mark.parametrize("convolution", KINDS)
+def test_convolutions_of_a_stack_are_bfloat16(convolution: str) -> None:
+    images, kernels = torch.randn(2, 3, 1, 5, 5), torch.randn(2, 4, 1, 3, 3)
+    with forward("bf16", CPU), convolving(convolution, "bf16"):
+        assert torch.func.vmap(torch.conv2d)(images, kernels).dtype == torch.bfloat16
+    with forward("float32", CPU), convolving(convolution, "float32"):
+        assert torch.func.vmap(torch.conv2d)(images, kernels).dtype == torch.float32
 
 
 def test_models_are_measured_in_float32() -> None:
@@ -89,7 +105,7 @@ def test_tf32_is_on_in_training_steps_of_that_precision_alone(
     kind: type[LocalTrainer], precision: str, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_tf32(before)
-    work, seen = trainer(kind, CNN, precision=precision), []
+    work, seen = trainer(kind, RESIDUAL, precision=precision), []
     work.model.module.register_forward_hook(lambda *_: seen.append(switches()))
     work.train([work.model.row()], np.array([0]), 1, np.array([0]))
     assert {*seen} == {(precision == "tf32",) * 2}

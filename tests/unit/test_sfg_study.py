@@ -12,21 +12,17 @@ from outagefl.config import load
 from outagefl.errors import ConfigError
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.expand import check_declarations, members
-from outagefl.runs.plan import make_plan
-from outagefl.sources.catalog import sources
+from tests.unit.test_config import plan_at
 
 CONFIG = Path(__file__).parents[2] / "config"
 AGE_OF_INFORMATION = {"aoi_received", "aoi_inclusive"}
 
 
-def loaded(scale="paper", **changes):
-    """The configuration of this study alone with overrides."""
-    main = yaml.safe_load((CONFIG / "config.yaml").read_text())
-    return load({**main, "scale": scale, "studies": ["sfg"], "overrides": {"sfg": changes}}, CONFIG)
-
-
 def sfg(scale="paper", **changes):
-    return loaded(scale, **changes)["study_settings"]["sfg"]
+    """The study's settings with overrides."""
+    main = yaml.safe_load((CONFIG / "config.yaml").read_text())
+    config = {**main, "scale": scale, "studies": ["sfg"], "overrides": {"sfg": changes}}
+    return load(config, CONFIG)["study_settings"]["sfg"]
 
 
 def specs(scale="paper", **experiment):
@@ -37,7 +33,7 @@ def specs(scale="paper", **experiment):
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(loaded(), sources(CONFIG / "sources.yaml", {}))
+    return plan_at("paper")
 
 
 def test_the_main_claim_rests_on_120_pairs_of_different_runs(plan):

@@ -32,11 +32,6 @@ CNN = {"kind": "cnn", "channels": [4], "hidden": [8]}
 MEAN, STD = (0.4, 0.6), (0.2, 0.3)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def data() -> ImageData:
     rng = np.random.default_rng(0)

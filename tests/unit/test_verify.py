@@ -188,10 +188,10 @@ def test_changed_published_claims_make_the_verdicts_stale(project):
 
 def test_a_changed_configuration_names_the_keys(project):
     edit("config/studies/sfg.yaml", "seeds: 10\n", "seeds: 11\n")
-    edit("config/scales/quick.yaml", "runs_per_job: ", "runs_per_job: 1")
+    edit("config/scales/quick.yaml", "rounds: 30\n", "rounds: 31\n")
     [(path, (kind, why))] = found(project).items()
     assert (path, kind) == ("results/quick/config.yaml", "stale")
-    assert "runs_per_job" in why
+    assert why.endswith("study_settings.sfg.setting.rounds")
 
 
 def test_a_configuration_that_is_no_longer_valid_is_told(project):

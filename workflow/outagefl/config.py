@@ -44,9 +44,28 @@ def _is_number(_: Any, value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+_valid: set[tuple[int, str]] = (
+    set()
+)  # schema (kept alive by ``validator``) and text of values that were found to fit it
+
+
+def _properties(
+    validator: Any, properties: Mapping[str, Any], content: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    """JSON Schema's keyword, which looks at equal values once: the specs of an experiment have most parts in common."""
+    for name in [name for name in properties if isinstance(content, Mapping) and name in content]:
+        seen = id(properties[name]), repr(content[name])
+        if seen not in _valid:
+            errors = list(validator.descend(content[name], properties[name], path=name, schema_path=name))
+            yield from errors
+            if not errors:
+                _valid.add(seen)
+
+
 # JSON Schema calls 2.0 an integer, and has nothing to say about infinity.
 _Validator = validators.extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
+    {"properties": _properties},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number}),
 )
 
@@ -86,9 +105,11 @@ def _explain(error: ValidationError, where: str) -> str:
 
 def check(content: Any, schema: str, where: str, *, partial: bool = False) -> None:
     """Raise ConfigError for the first violation of a schema; ``partial`` overlays may lack required keys."""
-    errors: Iterator[ValidationError] = validator(schema).iter_errors(content)
-    found = [e for e in errors if not (partial and e.validator in ("required", "minProperties"))]
-    if found:
+    seen = id(validator(schema).schema), repr(content)
+    errors: list[ValidationError] = [] if seen in _valid else list(validator(schema).iter_errors(content))
+    if not errors:
+        _valid.add(seen)
+    if found := [e for e in errors if not (partial and e.validator in ("required", "minProperties"))]:
         raise ConfigError(_explain(min(found, key=lambda e: (e.validator != "additionalProperties", e.path)), where))
 
 
@@ -110,6 +131,20 @@ def without_nulls(content: Any) -> Any:
     if isinstance(content, Mapping):
         return {key: without_nulls(value) for key, value in content.items() if value is not None}
     return content
+
+
+def given(pairs: Iterable[str]) -> dict[str, Any]:
+    """Main keys from ``key=value``, the value in YAML, as Snakemake takes them after ``--config``."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--config: {pair!r} is no key=value")
+        try:
+            found[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"--config: {key}: not valid YAML: {' '.join(str(error).split())}") from None
+    return found
 
 
 def typed(value: Any) -> Any:
@@ -163,7 +198,8 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             if name not in valid:
                 raise ConfigError(f"{place}: {unknown('study', name, valid)}")
     missing = [source for source in substitutes if source not in within_reach]
-    resolved = {**config, "runs_per_job": scale["runs_per_job"], "without": missing, "study_settings": {}}
+    jobs = {"runs_per_job": config.get("runs_per_job", scale["runs_per_job"])}
+    resolved = {**config, **jobs, "without": missing, "study_settings": {}}
     for name in config["studies"]:
         study_file = folder / "studies" / f"{name}.yaml"
         study = read_yaml(study_file)

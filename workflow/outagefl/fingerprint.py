@@ -37,6 +37,7 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
+@cache
 def _file_of(module: str) -> Path | None:
     """The file of a module of this package; None for a name that is no module (a function, another package)."""
     package, *rest = module.split(".")

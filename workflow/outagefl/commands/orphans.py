@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from outagefl.config import given
 from outagefl.errors import ConfigError, DataError
 from outagefl.provenance import orphans
 from outagefl.workspace import claim_workspace
@@ -43,20 +41,6 @@ def execute(arguments: argparse.Namespace) -> int:
         orphans.remove(found, RESULTS)
         print("Deleted.")
     return 0
-
-
-def given(pairs: Iterable[str]) -> dict[str, Any]:
-    """Settings from ``key=value``, as Snakemake takes them."""
-    found = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigError(f"--config: {pair!r}: expected KEY=VALUE")
-        try:
-            found[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--config: {key}: not valid YAML: {' '.join(str(error).split())}") from None
-    return found
 
 
 def told(found: Sequence[orphans.Orphan], kept: int) -> str:

@@ -59,7 +59,8 @@ def run(
             f"links and speeds: found {links.shape} and {speeds.shape}, expected {(len(topology),)} and {(nodes,)}"
         )
     module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, scheme=spec["init"])
-    trainer = trainer_class(module)(module, dataset, partition, seed, resolve(device), **spec["training"])
+    on = resolve(device)
+    trainer = trainer_class(module, on, small=True)(module, dataset, partition, seed, on, **spec["training"])
     weights, options = components.load("events rule", spec["rule"])
     memory = import_module(weights.__module__).memory(nodes, **options)
     row = trainer.model.row()

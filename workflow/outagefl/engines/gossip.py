@@ -31,6 +31,7 @@ from outagefl.rules.gossip_view import GossipView, normalise
 from outagefl.training.devices import resolve
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.stacked import trainer_class
 
 METRICS = ("accuracy", "loss", "online", "lag", "age", "self_weight", "neighbours")
 
@@ -182,7 +183,8 @@ def run(
     check_edges(topology, clients)
     check_partition(partition, dataset, clients, own_test=True)
     module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed)
-    trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
+    on = resolve(device)
+    trainer = trainer_class(module, on)(module, dataset, partition, seed, on, **spec["training"])
     scores, options = components.load("gossip rule", spec["rule"])
     neighbours = adjacency(topology, clients)
     state = start(trainer.model.row(), clients, rounds)

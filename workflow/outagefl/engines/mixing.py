@@ -24,7 +24,10 @@ def mix(models: Tensor, weights: NDArray[np.float64], mixes: NDArray[np.bool_]) 
     dense = np.count_nonzero(among) >= DENSE_FROM * among.size
     product = (_dense if dense else _sparse)(torch.from_numpy(among).to(models), receivers)
     for columns in models.split(COLUMNS[models.device.type], dim=1):
-        columns.index_copy_(0, receivers, product(columns))
+        if len(receivers) == len(models):
+            columns.copy_(product(columns))  # the same, and twice as fast
+        else:
+            columns.index_copy_(0, receivers, product(columns))
 
 
 def _dense(weights: Tensor, receivers: Tensor) -> Callable[[Tensor], Tensor]:

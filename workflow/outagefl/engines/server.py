@@ -28,6 +28,7 @@ from outagefl.rules.server_round import CLIENT_MODELS, UNAMPLIFIED, Memory, Serv
 from outagefl.training.devices import resolve
 from outagefl.training.initial import initial_model
 from outagefl.training.local_trainer import LocalTrainer
+from outagefl.training.stacked import trainer_class
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +134,7 @@ def evaluated_model(state: ServerState, which: str) -> Tensor:
 def consensus_error(models: Tensor) -> float:
     """(1/m) Σ_i ‖x_i − x̄‖² of the clients' models (m, d), one row at a time to save memory."""
     mean = models.mean(dim=0)
-    return float(np.mean([float((row - mean).square().sum(dtype=torch.float64)) for row in models]))
+    return float(np.mean(torch.stack([(row - mean).square().sum(dtype=torch.float64) for row in models]).tolist()))
 
 
 def memory_of(state: ServerState) -> tuple[int, float]:
@@ -180,7 +181,8 @@ def run(
     check_probability(probability, rounds, clients)
     check_partition(partition, dataset, clients, own_test=False)
     module = initial_model(spec["model"], dataset.x_train.shape[1:], len(dataset.classes), seed, spec["head_init"])
-    trainer = LocalTrainer(module, dataset, partition, seed, resolve(device), **spec["training"])
+    on = resolve(device)
+    trainer = trainer_class(module, on)(module, dataset, partition, seed, on, **spec["training"])
     step, options = components.load("server rule", spec["rule"])
     memory = import_module(step.__module__).memory
     model = trainer.model.row()

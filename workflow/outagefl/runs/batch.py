@@ -1,4 +1,4 @@
-"""A training job: train those of its runs that do not exist yet, one after the other."""
+"""A training job: train those of its runs that do not exist yet, one after the other or several at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from outagefl.datasets import arrays
-from outagefl.errors import DataError
+from outagefl.errors import DataError, OutageflError, TrainingError
 from outagefl.files import locked, replacing
 from outagefl.provenance.records import sealed
 from outagefl.runs.choices import read_choice, with_value
-from outagefl.runs.execute import execute
+from outagefl.runs.execute import execute, read_input
+from outagefl.runs.packs import setting
 from outagefl.runs.plan import Run, is_finished, run_path
 from outagefl.runs.provenance import checksums, provenance
+from outagefl.training.devices import resolve
+from outagefl.training.pack import Pack
 
 log = logging.getLogger(__name__)
+
+Reader = Callable[[str, Path], Any]
 
 
 def _progress(name: str, rounds: int) -> Callable[[int, float], None]:
@@ -46,19 +53,22 @@ def _reports(spec: Mapping[str, Any]) -> int:
     return int(spec["rounds"] if "rounds" in spec else spec["horizon"] // spec["evaluation"]["every"])
 
 
-def train(path: str, run: Run, root: Path, device: str) -> None:
-    """Train one run and put its folder in place by renaming it; nothing happens when it exists."""
+def train(path: str, run: Run, root: Path, device: str, read: Reader = read_input, packed: int = 1) -> None:
+    """Train one run and put its folder in place by renaming it; nothing happens when it exists.
+
+    ``packed``: how many runs are trained at once, this one included.
+    """
     folder = root / path
     started = time.time()
     inputs = {what: root / where for what, where in run.inputs.items()}
     choice = read_choice(inputs.pop("choice"), run.spec) if "choice" in inputs else None
     spec = with_value(run.spec, choice["value"]) if choice else run.spec
-    metrics = execute(spec, inputs, device, _progress(folder.name, _reports(spec)))
+    metrics = execute(spec, inputs, device, _progress(folder.name, _reports(spec)), read)
     table = pa.Table.from_pandas(metrics, preserve_index=False)
     with replacing(folder) as new:
         new.mkdir()
         pq.write_table(table, new / "metrics.parquet", compression="zstd")
-        record = provenance(run, choice, arrays.load(inputs["dataset"]).note, device, started)
+        record = provenance(run, choice, arrays.load(inputs["dataset"]).note, device, started, packed)
         record = sealed(record | checksums(path, new / "metrics.parquet", run, root))
         (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
@@ -66,16 +76,55 @@ def train(path: str, run: Run, root: Path, device: str) -> None:
 def train_missing(runs: Mapping[str, Run], root: Path, device: str) -> None:
     """Train the missing runs of a batch; safe against another process at the same runs, and against being killed.
 
+    On a CPU one after the other, so that every bit is that of the run alone; on a GPU those of one setting at once.
+
     Raises DataError when the code no longer gives the planned addresses: results of new code must not get old names.
     """
+    packs: dict[str, list[str]] = {}
+    apart = resolve(device).type == "cpu"
     for path, run in runs.items():
-        if run_path(run) != path:
-            raise DataError(f"{path}: the code has changed since this job was planned; start Snakemake again")
-        with locked(root / ".locks" / f"{os.path.basename(path)}.lock"):
-            if is_finished(root / path):
-                log.info("%s exists", path)
-                continue
-            if (root / path).exists():
-                log.warning("%s lacks some of its files and is made again", path)
-                shutil.rmtree(root / path)
-            train(path, run, root, device)
+        packs.setdefault(path if apart else setting(run.spec), []).append(path)
+    for paths in packs.values():
+        train_pack({path: runs[path] for path in paths}, root, device)
+
+
+def train_pack(runs: Mapping[str, Run], root: Path, device: str) -> None:
+    """Train the missing ones of these runs, which are of one setting, at once.
+
+    A run that fails does not stop the others; its error, with its path, is raised when they have ended.
+    """
+    with ExitStack() as locks:
+        for path in sorted(runs):  # in one order, so that two processes never wait for each other
+            locks.enter_context(locked(root / ".locks" / f"{os.path.basename(path)}.lock"))
+        missing = [path for path in runs if _is_missing(path, runs[path], root)]
+        if len(missing) == 1:
+            train(missing[0], runs[missing[0]], root, device)
+        elif missing:
+            read = cache(read_input)  # what runs share is read once, and put on the device once
+            jobs = [partial(train, path, runs[path], root, device, read, len(missing)) for path in missing]
+            _raise_failures(dict(zip(missing, Pack(len(jobs)).play(jobs), strict=True)))
+
+
+def _is_missing(path: str, run: Run, root: Path) -> bool:
+    if run_path(run) != path:
+        raise DataError(f"{path}: the code has changed since this job was planned; start Snakemake again")
+    if is_finished(root / path):
+        log.info("%s exists", path)
+        return False
+    if (root / path).exists():
+        log.warning("%s lacks some of its files and is made again", path)
+        shutil.rmtree(root / path)
+    return True
+
+
+def _raise_failures(errors: Mapping[str, BaseException | None]) -> None:
+    """Raise what runs failed with: users' errors as one, each with its path; otherwise the first that is not one."""
+    failed = {path: error for path, error in errors.items() if error is not None}
+    for path, error in failed.items():
+        log.error("%s failed", path, exc_info=None if isinstance(error, OutageflError) else error)
+    for path, error in failed.items():
+        if not isinstance(error, OutageflError):
+            error.add_note(f"in {path}")
+            raise error
+    if failed:
+        raise TrainingError("; ".join(f"{path}: {error}" for path, error in failed.items()))

@@ -30,12 +30,21 @@ from outagefl.training.devices import resolve
 from outagefl.training.precision import set_tf32, warn_without_gain
 
 
+def read_input(what: str, path: Path) -> Any:
+    """What a run is handed for a file or folder of its inputs."""
+    return LOAD[what](path)
+
+
 def execute(
-    spec: Mapping[str, Any], inputs: Mapping[str, Path], device: str, report: Callable[[int, float], None]
+    spec: Mapping[str, Any],
+    inputs: Mapping[str, Path],
+    device: str,
+    report: Callable[[int, float], None],
+    read: Callable[[str, Path], Any] = read_input,
 ) -> pd.DataFrame:
     """Train and measure one run; ``report(round, mean accuracy)`` is called at every evaluation.
 
-    The engine is handed what ``inputs`` holds under the names it has there.
+    The engine is handed what ``inputs`` holds under the names it has there, as ``read`` by name and path.
 
     One thread computes: the order of float additions, and so every bit of the result, is then independent of the
     machine's load and number of cores. Cores are used by running jobs side by side. Float32 is float32 on a GPU, too,
@@ -47,7 +56,7 @@ def execute(
     torch.set_num_threads(1)
     torch.backends.cudnn.deterministic = True
     run, _ = components.load("engine", {"kind": spec["engine"]})
-    loaded = {what: LOAD[what](path) for what, path in inputs.items()}
+    loaded = {what: read(what, path) for what, path in inputs.items()}
     metrics: pd.DataFrame = run(spec, **loaded, device=device, report=report)
     return metrics
 

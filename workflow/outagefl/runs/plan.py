@@ -21,6 +21,7 @@ from outagefl.fingerprint import closure
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.choices import chosen_option, validation_specs
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
+from outagefl.runs.packs import setting
 from outagefl.runs.resolve import parts, with_parts
 from outagefl.sources.catalog import Source
 
@@ -49,6 +50,7 @@ INPUTS = {
     "communities": InputKind("outagefl.inputs.memberships", ("seed",), ".npz", ("topology",)),
     "availability": InputKind("outagefl.inputs.availabilities", ("clients", "rounds", "seed"), ".npy"),
 }
+MADE_FROM = dict.fromkeys([*INPUTS, *(name for kind in INPUTS.values() for name in kind.fields)])  # fields of a spec
 FORMAT = 1  # raise it when the layout of result files changes
 
 
@@ -115,6 +117,7 @@ class Plan:
     choices: dict[str, Choice] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
+    shared: dict[str, dict[str, str]] = field(default_factory=dict)  # see ``_inputs``
 
 
 def short_hash(content: Any) -> str:
@@ -219,12 +222,21 @@ def _add_choice(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any],
     return path
 
 
+def _inputs(plan: Plan, catalog: Mapping[str, Source], spec: Mapping[str, Any]) -> dict[str, str]:
+    """Plan the inputs of a run; once for all runs that are the same in what inputs are made from."""
+    seen = repr([spec.get(name) for name in MADE_FROM])
+    if seen not in plan.shared:
+        inputs = {what: _add_input(plan, catalog, what, spec) for what in INPUTS if what in spec}
+        if "availability" in spec:  # some rules know the probabilities that it is drawn from
+            needs = plan.inputs[inputs["availability"]].needs
+            inputs |= {what: path for what, path in needs.items() if what == "probability"}
+        plan.shared[seen] = inputs
+    return plan.shared[seen]
+
+
 def add_run(plan: Plan, catalog: Mapping[str, Source], spec: dict[str, Any]) -> str:
     """Plan a run and what it needs; returns the run's path."""
-    inputs = {what: _add_input(plan, catalog, what, spec) for what in INPUTS if what in spec}
-    if "availability" in spec:  # some rules know the probabilities that it is drawn from
-        needs = plan.inputs[inputs["availability"]].needs
-        inputs |= {what: path for what, path in needs.items() if what == "probability"}
+    inputs = dict(_inputs(plan, catalog, spec))
     if option := chosen_option(spec):
         inputs["choice"] = _add_choice(plan, catalog, spec, option)
     run = Run(spec, inputs)
@@ -278,7 +290,7 @@ def make_input(what: str, spec: Mapping[str, Any], needs: Mapping[str, Path], ta
 
 
 def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
-    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set.
+    """Missing runs grouped into jobs of at most ``size`` runs of one study on one data set, a setting after the other.
 
     Validation runs are among themselves, so that a choice waits for no other run; runs that need a choice likewise, so
     that no other run waits with them.
@@ -289,4 +301,7 @@ def batches(plan: Plan, missing: Iterable[str], size: int) -> list[list[str]]:
         run = plan.runs[path]
         key = (run.spec["study"], run.inputs["dataset"], path in validation, "choice" in run.inputs)
         groups.setdefault(key, []).append(path)
+    places: dict[str, int] = {}  # of settings, in the order of the plan
+    for group in groups.values():
+        group.sort(key=lambda path: places.setdefault(setting(plan.runs[path].spec), len(places)))
     return [group[start : start + size] for group in groups.values() for start in range(0, len(group), size)]

@@ -14,10 +14,13 @@ from outagefl.runs.plan import FORMAT, Run, run_code
 from outagefl.training.devices import resolve
 
 
-def provenance(run: Run, choice: dict[str, Any] | None, data_note: str, device: str, started: float) -> dict[str, Any]:
+def provenance(
+    run: Run, choice: dict[str, Any] | None, data_note: str, device: str, started: float, packed: int
+) -> dict[str, Any]:
     """Everything needed to say how a run was made; ``started`` in seconds since the epoch.
 
-    ``choice``: what was chosen on validation seeds, where the spec has such an option.
+    ``choice``: what was chosen on validation seeds, where the spec has such an option. ``packed``: how many runs shared
+    the device in this process, this one included, and so its time and memory.
     """
     return {
         "format": FORMAT,
@@ -27,6 +30,7 @@ def provenance(run: Run, choice: dict[str, Any] | None, data_note: str, device: 
         "data_note": data_note,
         "code": run_code(run.spec),
         "device": "cpu" if resolve(device).type == "cpu" else torch.cuda.get_device_name(),
+        "packed_runs": packed,
         **circumstances(started),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }

@@ -88,9 +88,7 @@ class LocalTrainer:
 
         Raises TrainingError when a client's loss is not finite.
         """
-        results = torch.empty(len(clients), 2, dtype=torch.float64, device=self.device)
-        for client, result in zip(clients.tolist(), results, strict=True):
-            result[:] = self.measure(models[client], self.data.x_test, self.data.y_test, self.partition.test[client])
+        results = self._measure_own([models[client] for client in clients.tolist()], clients)
         self._require_finite(results, clients, "evaluation after round", np.full(len(clients), round_number))
         return results.T.cpu().numpy()
 
@@ -114,6 +112,13 @@ class LocalTrainer:
         """
         chosen = np.arange(len(y)) if chosen is None else chosen
         return measure(self.model, rows, self._load, x, y, chosen, self._at_once)
+
+    def _measure_own(self, rows: Sequence[Tensor], clients: NDArray[np.int64]) -> Tensor:
+        """``measure`` of every client's model on its own test images, float64 (k, 2)."""
+        results = torch.empty(len(clients), 2, dtype=torch.float64, device=self.device)
+        for row, client, result in zip(rows, clients.tolist(), results, strict=True):
+            result[:] = self.measure(row, self.data.x_test, self.data.y_test, self.partition.test[client])
+        return results
 
     def _train_all(self, work: Sequence[Work]) -> Tensor:
         """Do all the work; the sum of the losses of each, (k,)."""

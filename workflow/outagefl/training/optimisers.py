@@ -94,7 +94,7 @@ class Adam:
             [state[0] for state in states],
             [state[1] for state in states],
             [],
-            list(torch.tensor(done, dtype=torch.float32, device=parameters[0].device)),
+            list(torch.tensor(done, dtype=torch.float32).to(parameters[0].device, non_blocking=True)),
             foreach=False,
             fused=True,
             amsgrad=False,

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 
-def _parts(flat: Tensor, like: Iterable[Tensor]) -> list[Tensor]:
+def parts(flat: Tensor, like: Iterable[Tensor]) -> list[Tensor]:
     """Views of consecutive stretches of flat tensors, the last dimension of ``flat``, in the shapes of ``like``."""
     shapes = [tensor.shape for tensor in like]
     stretches = flat.split([shape.numel() for shape in shapes], dim=-1)
@@ -33,7 +33,7 @@ class BoundModel:
         buffers = {name: buffer for name, buffer in module.named_buffers() if buffer.is_floating_point()}
         self._tensors: dict[str, Tensor] = dict(module.named_parameters()) | buffers
         self._gradient = torch.zeros(self.parameters, device=parameters[0].device)
-        for parameter, gradient in zip(parameters, _parts(self._gradient, parameters), strict=True):
+        for parameter, gradient in zip(parameters, parts(self._gradient, parameters), strict=True):
             parameter.grad = gradient
 
     def row(self) -> Tensor:
@@ -42,13 +42,13 @@ class BoundModel:
 
     def bind(self, row: Tensor) -> None:
         """Make the network's state views into ``row`` (d,), float32 and contiguous."""
-        for tensor, view in zip(self._tensors.values(), _parts(row, self._tensors.values()), strict=True):
+        for tensor, view in zip(self._tensors.values(), parts(row, self._tensors.values()), strict=True):
             tensor.data = view
         self.trained = row[: self.parameters]
 
     def views(self, rows: Tensor) -> dict[str, Tensor]:
         """The state of k networks as views into ``rows`` (k, d): name → (k, …)."""
-        return dict(zip(self._tensors, _parts(rows, self._tensors.values()), strict=True))
+        return dict(zip(self._tensors, parts(rows, self._tensors.values()), strict=True))
 
     def gradient(self, clip_norm: float | None = None) -> Tensor:
         """The gradient gathered for the bound row (p,), a view to be cleared before more is gathered.

@@ -16,12 +16,23 @@ def torch_seed(seed: int, purpose: str, *ids: int) -> int:
 
 
 @contextmanager
+def lent(device: torch.device) -> Iterator[None]:
+    """Lend the device's global generator, to be reseeded at will; then put it back."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        yield
+
+
+def reseed(seed: int, device: torch.device) -> None:
+    """Seed the device's global generator, within ``lent``."""
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
+
+
+@contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
     """Lend the device's global generator, seeded, to layers that take no other, such as dropout; then put it back."""
-    cuda = device.type == "cuda"
-    with torch.random.fork_rng([device] if cuda else []):
-        if cuda:
-            torch.cuda.manual_seed(seed)
-        else:
-            torch.default_generator.manual_seed(seed)
+    with lent(device):
+        reseed(seed, device)
         yield
