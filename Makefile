@@ -16,6 +16,7 @@ BIN := $(VENV)/bin
 quoted = $(subst ','\'',$(1)) # for the shell, within single quotes
 SETTINGS := --config scale=$(SCALE) $(if $(LOCAL),'local={$(call quoted,$(LOCAL))}') $(if $(DESCRIBE),'describe=[$(call quoted,$(DESCRIBE))]') $(CONFIG)
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) $(ARGS) $(SETTINGS)
+OUTAGEFL := PYTHONPATH=workflow $(BIN)/python -m outagefl
 SOURCES := workflow/outagefl workflow/scripts tests benchmarks
 
 ifneq ($(filter --config -C,$(ARGS)),)
@@ -23,7 +24,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup estimate costs reproduce describe report dry-run test lint lock clean-results
+.PHONY: help setup estimate costs reproduce describe report dry-run verify archive orphans test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,6 +62,15 @@ describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE
 
 dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run
+
+verify: $(VENV)/.ready ## say which results at SCALE are missing, edited or stale
+	@$(OUTAGEFL) verify $(ARGS) results/$(SCALE)
+
+archive: $(VENV)/.ready ## pack the results at SCALE into one file for others (ARGS=--with-inputs: partitions etc., too)
+	@$(OUTAGEFL) archive $(ARGS) results/$(SCALE)
+
+orphans: $(VENV)/.ready ## list runs that nothing asks for any more (ARGS=--remove: and delete them, after asking)
+	@$(OUTAGEFL) orphans $(ARGS) $(SETTINGS)
 
 test: $(VENV)/.ready ## run the tests
 	$(BIN)/python -m pytest -n 2 $(ARGS)

@@ -15,7 +15,8 @@ from outagefl import components
 from outagefl.commands.run import run_spec
 from outagefl.config import check
 from outagefl.errors import ConfigError, DataError
-from outagefl.sources.catalog import sources
+from outagefl.files import checksum
+from outagefl.sources.catalog import Source, sources, without_paths
 from tests.unit.mirrors import CONTENT, SHA256
 
 CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
@@ -128,3 +129,13 @@ def test_a_mistake_in_the_catalog_is_named(change, message):
     with pytest.raises(ConfigError, match=r"sources\.yaml: cifar10") as caught:
         check(catalog, "sources", "sources.yaml")
     assert message in str(caught.value)
+
+
+def test_a_configuration_that_is_written_down_tells_what_local_sources_hold_not_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.npz"
+    path.write_bytes(b"images")
+    local = {"cifar10": str(path), "emnist": "/data/other"}
+    planned = {"cifar10": Source("cifar10", {}, path)}
+    told = without_paths({"scale": "quick", "local": local}, planned)
+    assert told == {"scale": "quick", "local": {"cifar10": f"sha256:{checksum(path)}", "emnist": "not used"}}

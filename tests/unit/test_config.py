@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from outagefl.config import load, merge, typed
+from outagefl.config import given, load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
@@ -394,3 +394,13 @@ def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
     scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
     with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
         load(main_config(scale="laptop"), tmp_path / "config")
+
+
+@pytest.mark.parametrize("pair", ["seeds", "overrides={sfg: ["])
+def test_settings_that_are_none_are_refused(pair):
+    with pytest.raises(ConfigError, match="--config"):
+        given([pair])
+
+
+def test_settings_are_read_as_yaml():
+    assert given(["device=cpu", "local={a: '/b c'}"]) == {"device": "cpu", "local": {"a": "/b c"}}

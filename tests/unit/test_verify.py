@@ -261,7 +261,7 @@ def test_long_lists_are_cut_unless_all_is_asked_for(project):
     assert "extra9.txt" in verify.told(check, None)
 
 
-@pytest.mark.parametrize("path", ["results", "results/paper", "nowhere", "config/config.yaml"])
+@pytest.mark.parametrize("path", ["results", "results/paper", "nowhere", verify.PROJECT / "config"])
 def test_what_holds_no_results_is_refused(project, path):
     with pytest.raises(ConfigError, match=r"expected a folder with the results of a scale"):
         verify.checked(Path(path))

@@ -6,10 +6,10 @@ import argparse
 import logging
 import sys
 
-from outagefl.commands import estimate, run, verify
+from outagefl.commands import archive, estimate, orphans, run, verify
 from outagefl.errors import OutageflError
 
-COMMANDS = {"run": run, "estimate": estimate, "verify": verify}
+COMMANDS = {"run": run, "estimate": estimate, "verify": verify, "orphans": orphans, "archive": archive}
 
 
 def main() -> int:
@@ -29,7 +29,7 @@ def main() -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
         status: int = COMMANDS[arguments.command].execute(arguments)
-    except OutageflError as error:
+    except (OutageflError, OSError) as error:  # OSError: the machine's, such as a full disk
         sys.exit(f"outagefl: {error}")
     return status
 

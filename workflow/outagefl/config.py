@@ -140,6 +140,20 @@ def without_nulls(content: Any) -> Any:
     return content
 
 
+def given(pairs: Iterable[str]) -> dict[str, Any]:
+    """Main keys from ``key=value``, the value in YAML, as Snakemake takes them after ``--config``."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--config: {pair!r} is no key=value")
+        try:
+            found[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"--config: {key}: not valid YAML: {' '.join(str(error).split())}") from None
+    return found
+
+
 def typed(value: Any) -> Any:
     """``value`` with the numbers, truth values and nulls that came as text, as they do from a command line."""
     if isinstance(value, Mapping):

@@ -99,19 +99,19 @@ def fingerprint(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> st
 def used(modules: Iterable[str] = (), scripts: Iterable[str] = ()) -> dict[str, Any]:
     """The code of a job in few words: modules and scripts (names of files in SCRIPTS), and one digest for all of it."""
     modules, scripts = sorted(modules), sorted(scripts)
-    return {
-        "modules": modules,
-        "scripts": scripts,
-        "digest": fingerprint(modules, [SCRIPTS / name for name in scripts]),
-    }
+    return {"modules": modules, "scripts": scripts, "digest": _known(tuple(modules), tuple(scripts))}
+
+
+@cache
+def _known(modules: tuple[str, ...], scripts: tuple[str, ...]) -> str:
+    return fingerprint(modules, [SCRIPTS / name for name in scripts])
 
 
 def digests(code: Mapping[str, Any]) -> dict[str, str]:
     """The digests of all modules and scripts behind ``used``; DataError when they have changed since."""
-    found = closure(code["modules"], [SCRIPTS / name for name in code["scripts"]])
-    if hashlib.sha256(repr(found).encode()).hexdigest() != code["digest"]:
+    if _known(tuple(code["modules"]), tuple(code["scripts"])) != code["digest"]:
         raise DataError("the code has changed since this job was planned; start Snakemake again")
-    return found
+    return closure(code["modules"], [SCRIPTS / name for name in code["scripts"]])
 
 
 def changed(code: Mapping[str, str], workflow: Traversable = PACKAGE.parent) -> list[str]:

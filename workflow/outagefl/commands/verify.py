@@ -1,7 +1,8 @@
 """Say which results are missing, damaged, edited or stale.
 
 Every table, figure, claim, index, run, choice and input of a scale is compared with the checksum that was recorded when
-it was made, and its record with the code and the configuration that there are now. Exit status 1: something is wrong.
+it was made, and its record with the code and the configuration that there are now. An archive (`outagefl archive`) is
+compared with its manifest and with the code in it; nothing is unpacked. Exit status 1: something is wrong.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from outagefl.errors import ConfigError
 from outagefl.provenance.check import Check, Finding, check_folder
+from outagefl.provenance.packed import check_archive
 
 PROJECT = Path(__file__).parents[3]
 MEND = {
@@ -20,13 +22,15 @@ MEND = {
     "edited": "delete them, and start the workflow again",
     "stale": "start the workflow again",
     "unrecorded": "made by hand or by an earlier version: delete them, and start the workflow again",
+    "additional": "put there after the archive was made",
+    "refused": "a forged archive: nothing else of it was looked at",
 }
 SHOWN = 10  # of the files that one thing is wrong with
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument("results", type=Path, help="a folder of results such as results/quick")
+    parser.add_argument("results", type=Path, help="a folder of results such as results/quick, or an archive")
     parser.add_argument("--all", action="store_true", help=f"name all files, not {SHOWN} of each kind")
 
 
@@ -38,10 +42,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def checked(path: Path) -> Check:
-    """The check of a folder of results; ConfigError for anything else."""
-    if path.is_dir() and (path / "config.yaml").is_file():
-        return check_folder(path.absolute().parent, path.name, PROJECT)
-    raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+    """The check of a folder of results or of an archive; ConfigError for anything else."""
+    return check_archive(path) if path.is_file() else check_folder(*results_of(path), PROJECT)
+
+
+def results_of(path: Path) -> tuple[Path, str]:
+    """The folder of all results and the scale, of a folder such as ``results/quick``; ConfigError for another one."""
+    if not (path / "config.yaml").is_file() or path.absolute() == PROJECT / "config":
+        raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+    return path.absolute().parent, path.absolute().name
 
 
 def told(check: Check, shown: int | None) -> str:

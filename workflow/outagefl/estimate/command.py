@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
 from outagefl import config as configuration
 from outagefl.errors import ConfigError
@@ -29,15 +28,7 @@ def configured(pairs: Iterable[str]) -> tuple[dict[str, Any], Plan]:
 
     ``pairs``: ``key=value``, laid over ``config/config.yaml`` as Snakemake does with ``--config``.
     """
-    given = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigError(f"--config: {pair!r} is no key=value")
-        try:
-            given[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"--config: {key}: not valid YAML: {' '.join(str(error).split())}") from None
+    given = configuration.given(pairs)
     settings = configuration.load(configuration.merge(configuration.read_yaml(CONFIG / "config.yaml"), given), CONFIG)
     return settings, make_plan(settings, sources(CONFIG / "sources.yaml", settings.get("local", {})))
 

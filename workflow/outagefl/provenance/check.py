@@ -102,7 +102,10 @@ class Check:
     def _other_code(self, record: Record) -> list[str]:
         """The modules of a record whose code is another by now."""
         for name, digest in record.code.items() - self._other.keys():
-            self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+            try:
+                self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+            except UNREADABLE:
+                self._other[name, digest] = True
         return [name for name, digest in record.code.items() if self._other[name, digest]]
 
     def _checksum(self, path: str) -> str | None:
