@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import median
 from textwrap import indent
 from typing import Any
 
@@ -82,7 +83,7 @@ class Idle:
 
 
 def seconds(call: Callable[[], object], device: torch.device) -> float:
-    """The time of a call: of one that takes long, or the least of several, which others disturbed least."""
+    """The median time of a call: of one that takes long, or of several after a first one."""
 
     def once() -> float:
         clock = time.process_time if device.type == "cpu" else time.perf_counter
@@ -97,7 +98,7 @@ def seconds(call: Callable[[], object], device: torch.device) -> float:
         times = []
         while len(times) < 3 or sum(times) < ENOUGH:
             times.append(once())
-    return min(times)
+    return median(times)
 
 
 def of_training(spec: dict[str, Any], images: dict[str, Any], device: torch.device) -> dict[str, float]:
