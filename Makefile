@@ -57,7 +57,7 @@ dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run
 
 test: $(VENV)/.ready ## run the tests
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: $(VENV)/.ready ## check formatting, style, types and the workflow
 	$(BIN)/ruff format --check $(SOURCES)
