@@ -1,5 +1,6 @@
 """A copy of the workflow in a folder of its own, with a scale so small that a whole reproduction takes seconds."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -18,7 +19,7 @@ SNAKEMAKE = Path(sys.executable).parent / "snakemake"
 STUDY = yaml.safe_load((REPOSITORY / "config" / "studies" / "sfg.yaml").read_text())
 
 TINY = {
-    "runs_per_job": 2,
+    "runs_per_job": 4,
     "studies": {
         "sfg": {
             "setting": {
@@ -73,11 +74,22 @@ TINY = {
 }
 
 
-class Project:
-    """A copy of the workflow with some of its studies; ``root`` is its folder."""
+def two_runs(study) -> None:
+    """For ``Project.change``: of the outages, one seed of two methods, where it does not matter how many runs."""
+    study["seeds"] = 1
+    study["experiments"]["outages"]["methods"] = ["dfedavg", "sfg"]
 
-    def __init__(self, root: Path, studies: tuple[str, ...] = ("sfg",)) -> None:
+
+class Project:
+    """A workflow in a folder of its own, ``root``."""
+
+    def __init__(self, root: Path) -> None:
         self.root = root
+        self.tiny = root / "config" / "scales" / "tiny.yaml"
+
+    @classmethod
+    def new(cls, root: Path, studies: tuple[str, ...] = ("sfg",)) -> "Project":
+        """A copy of the workflow with some of its studies at the tiny scale."""
         root.mkdir(parents=True)
         for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
             source = REPOSITORY / name
@@ -85,12 +97,13 @@ class Project:
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(source, root / name)
         main = root / "config" / "config.yaml"
         main.write_text(yaml.safe_dump({**yaml.safe_load(main.read_text()), "studies": list(studies)}))
-        self.tiny = root / "config" / "scales" / "tiny.yaml"
-        self.tiny.write_text(yaml.safe_dump(TINY))
+        project = cls(root)
+        project.tiny.write_text(yaml.safe_dump(TINY))
+        return project
 
     def command(self, *arguments: str, scale: str = "tiny", config: str = "") -> list[str]:
         settings = ["--config", f"scale={scale}", *([config] if config else [])]
-        return ["timeout", "-k", "5", "300", str(SNAKEMAKE), *arguments, *settings]
+        return ["timeout", "-k", "5", "900", str(SNAKEMAKE), *arguments, *settings]
 
     def run(self, *arguments: str, **options: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -145,28 +158,29 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "project")
+    return Project.new(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")
 def _finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = Project(tmp_path_factory.mktemp("finished") / "project")
-    project.output = project.finish("--cores", "2")
+    """A finished tiny reproduction; the workers of pytest-xdist, whose folders lie side by side, share one."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    project = Project(folder / "reproduction")
+    with (folder / "reproduction.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not project.root.exists():
+            Project.new(project.root).finish("--cores", "2")
     return project
 
 
 @pytest.fixture
 def finished(_finished: Project, tmp_path: Path) -> Project:
     """A copy of a finished tiny reproduction, to be changed at will."""
-    copy = Project.__new__(Project)
-    copy.root = tmp_path / "finished"
-    copy.output = _finished.output
-    shutil.copytree(_finished.root, copy.root, symlinks=True)
-    copy.tiny = copy.root / "config" / "scales" / "tiny.yaml"
-    return copy
+    return Project(shutil.copytree(_finished.root, tmp_path / "finished", symlinks=True))
 
 
-def wait_for(condition, seconds: float = 60) -> None:
+def wait_for(condition, seconds: float = 300) -> None:
     """Wait until ``condition()`` is true."""
     end = time.monotonic() + seconds
     while not condition():

@@ -42,7 +42,7 @@ def records(project):
 
 def test_a_choice_needs_validation_seeds_only_and_what_is_compared_uses_it(project):
     project.change(choose_margins)
-    project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 2", "runs_per_job: 8"))
+    project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 4", "runs_per_job: 8"))
     choice = planned_choice(project)
     # All that Snakemake finds necessary for the choice: no run, partition, graph or outage of another seed.
     project.finish("--cores", "2", choice)

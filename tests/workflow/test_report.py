@@ -8,10 +8,20 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.workflow.conftest import Project
+
 FLAGS = """--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --window-size=1280,900""".split()  # noqa: SIM905
 IMAGE = "//img[starts-with(@src, 'data:image/png')]"
 EYE = "//table//a[@iconname='eye']"
+
+
+@pytest.fixture(scope="module")
+def report(_finished, tmp_path_factory):
+    """The report of a finished tiny reproduction."""
+    copy = Project(shutil.copytree(_finished.root, tmp_path_factory.mktemp("report") / "project", symlinks=True))
+    copy.finish("--report", "results/tiny/report.html")
+    return copy.root / "results" / "tiny" / "report.html"
 
 
 @pytest.fixture
@@ -42,10 +52,7 @@ def open_category(browser, report, category):
     return len(wait(browser, lambda: browser.find_elements(By.XPATH, EYE)))
 
 
-def test_the_report_shows_every_figure_and_table(finished, browser):
-    finished.finish("--report", "results/tiny/report.html")
-    report = finished.root / "results" / "tiny" / "report.html"
-
+def test_the_report_shows_every_figure_and_table(report, browser):
     browser.get(f"file://{report}")
     wait(browser, lambda: "says for every published claim" in browser.page_source)
 
@@ -80,8 +87,7 @@ def test_the_report_shows_every_figure_and_table(finished, browser):
     assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
 
 
-def test_captions_say_what_was_run(finished):
-    finished.finish("--report", "results/tiny/report.html")
-    page = (finished.root / "results" / "tiny" / "report.html").read_text()
+def test_captions_say_what_was_run(report):
+    page = report.read_text()
     for words in ("one dot per seed", "returns from an outage", "Effective lag over rounds", "Scale tiny"):
         assert words in page

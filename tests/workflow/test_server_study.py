@@ -6,7 +6,8 @@ from tests.workflow.conftest import Project
 
 
 def test_a_server_study_comes_out_whole(tmp_path):
-    project = Project(tmp_path / "project", studies=("fedswe",))
+    project = Project.new(tmp_path / "project", studies=("fedswe",))
+    project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 4", "runs_per_job: 10"))
     project.finish("--cores", "2")
     results = project.root / "results" / "tiny" / "fedswe"
     made = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
@@ -33,5 +34,5 @@ def test_a_server_study_comes_out_whole(tmp_path):
     assert project.planned() == {}
     more = "overrides={fedswe: {experiments: {dynamics: {factors: {availability: [sine, stationary]}}}}}"
     planned = project.planned(config=more)
-    assert planned["train"] == 10  # ten methods, two seeds, two runs a job; probabilities and availability are new
+    assert planned["train"] == 2  # ten methods, two seeds, ten runs a job; probabilities and availability are new
     assert planned["input"] == 4

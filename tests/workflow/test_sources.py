@@ -14,6 +14,7 @@ import yaml
 from scipy.io import savemat
 
 from outagefl.datasets import arrays
+from tests.workflow.conftest import two_runs
 
 COUNTS = {"train_32x32.mat": 80, "test_32x32.mat": 20}
 
@@ -67,6 +68,7 @@ def svhn(project, mirror):
         for name in COUNTS
     ]
     file.write_text(yaml.safe_dump(catalog))
+    project.change(two_runs)
     project.change(lambda study: study["setting"].update(dataset="svhn"))
     return project
 

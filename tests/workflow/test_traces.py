@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.workflow.conftest import REPOSITORY
+from tests.workflow.conftest import REPOSITORY, two_runs
 from tests.workflow.test_bad_input import litter
 from tests.workflow.test_reproduction import outagefl
 
+COMPARISON = "results/tiny/sfg/outages/comparison.html"
 SLOTS = 6  # as many as the tiny scale has rounds
 ONLINE = np.array([[1, 1, 0, 0, 1, 1], [0, 1, 1, 1, 0, 0], [1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 1], [1] * 6], bool)
 
@@ -30,9 +31,8 @@ def follow_own_trace(study):
     study["named"] = {"availability": {"my_phones": own, "my_neighbours": neighbours}}
     study["experiments"]["outages"] |= {
         "factors": {"availability": ["bernoulli", "my_neighbours"], "task": None, "topology": None},
-        "methods": ["dfedavg", "sfg"],
     }
-    study["seeds"] = 1
+    two_runs(study)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def own(project):
 
 def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     local = write_trace(tmp_path / "mine.csv")
-    own.finish("--cores", "2", config=local)
+    own.finish("--cores", "2", COMPARISON, config=local)
     index = pd.read_csv(own.root / "results" / "tiny" / "sfg" / "outages" / "runs.csv")
     assert set(index["availability"]) == {"bernoulli", "my_neighbours"}
     for row in index[index.availability == "my_neighbours"].to_dict("records"):
@@ -69,9 +69,9 @@ def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     assert "within a community" in log.read_text()
     [log] = (logs / "communities").glob("fluid-2-s0-*.log")
     assert "clients by community: " in log.read_text()
-    assert own.planned(config=local) == {}
+    assert own.planned(COMPARISON, config=local) == {}
     write_trace(tmp_path / "mine.csv", ~ONLINE)  # other content in the same place
-    planned = own.planned(config=local)
+    planned = own.planned(COMPARISON, config=local)
     assert (planned["input"], planned["train"]) == (3, 1)  # the trace, who follows it, who is whose neighbour
 
 
@@ -82,9 +82,9 @@ def test_what_the_readme_says_of_a_trace_of_ones_own_leads_from_the_table_to_the
     settings = settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv"))
     config = project.root / "config" / "config.yaml"
     config.write_text(re.sub(r"^(local|overrides): .*\n", "", config.read_text(), flags=re.MULTILINE) + settings)
-    project.change(lambda study: study["experiments"]["outages"].update(methods=["dfedavg", "sfg"]))
+    project.change(two_runs)
     project.change(lambda study: study["setting"].update(clients=8, rounds=9))
-    project.change(lambda study: study.update(seeds=1))
+    project.change(lambda study: study.update(analysis={"figures": ["self_weight", "effective_lag"]}))
     only = "studies=[sfg]"
     project.finish("--cores", "2", config=only)
     project.finish("--report", "report.html", config=only)
@@ -108,14 +108,12 @@ def test_what_the_readme_says_of_a_trace_of_ones_own_leads_from_the_table_to_the
             "line 3: start 7200, end 3600; expected 0 <= start <= end <= 21600",
         ),
         ("device,start,end\na,0,3600\n", "1 of 1 devices are left for 5 clients"),
-        ("device;start;end\n", "line 1: no column 'device'; expected device,start,end"),
     ],
 )
 def test_a_broken_trace_is_one_clear_line(own, tmp_path, text, message):
     (tmp_path / "mine.csv").write_text(text)
-    output = own.fail(
-        "--cores", "2", "results/tiny/sfg/outages/runs.csv", config=f"local={{custom: {tmp_path}/mine.csv}}"
-    )
+    own.change(lambda study: study["experiments"]["outages"]["factors"].update(availability=["my_neighbours"]))
+    output = own.fail("--cores", "2", COMPARISON, config=f"local={{custom: {tmp_path}/mine.csv}}")
     lines = [line for line in output.splitlines() if line.startswith("outagefl: ")]
     assert len(set(lines)) == 1, output[-3000:]
     assert message in lines[0]
