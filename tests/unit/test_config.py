@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from outagefl.config import load, merge, typed
+from outagefl.config import check, load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
@@ -379,3 +379,18 @@ def test_a_scale_can_only_do_without_a_source_there_is(tmp_path):
     scale.write_text(scale.read_text().replace("flash_matrix:", "flash_matrx:"))
     with pytest.raises(ConfigError, match=r"laptop\.yaml: without: unknown source 'flash_matrx'; did you mean"):
         load(main_config(scale="laptop"), tmp_path / "config")
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", 0])
+def test_a_value_is_judged_even_after_one_that_looks_like_it_was_found_good(value):
+    check({"runs_per_job": 1, "studies": {}}, "scale", "a scale")
+    with pytest.raises(ConfigError, match="runs_per_job"):
+        check({"runs_per_job": value, "studies": {}}, "scale", "a scale")
+
+
+def test_a_value_that_fits_one_key_is_judged_anew_at_another():
+    study = plan_with().runs
+    spec = {**next(iter(study.values())).spec, "rounds": 2}
+    check(spec, "run", "a spec")
+    with pytest.raises(ConfigError, match=r"training\.momentum: 2 "):
+        check({**spec, "training": {**spec["training"], "momentum": 2}}, "run", "a spec")

@@ -1,4 +1,4 @@
-"""``python -m outagefl run SPEC``: one training run from its spec, without Snakemake."""
+"""``python -m outagefl run SPEC``: a training run from its spec; ``why TARGET``: what would be run for it, and why."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from outagefl.runs.batch import train
 from outagefl.runs.choices import chosen_option
 from outagefl.runs.plan import Plan, add_run, make_input
 from outagefl.runs.resolve import check_spec, in_full, with_parts
+from outagefl.runs.why import explain
 from outagefl.sources.catalog import Source, sources
 
 CATALOG = Path(__file__).parents[2] / "config" / "sources.yaml"
@@ -59,24 +60,35 @@ def run_spec(spec: dict[str, Any], source: Path | None, trace: Path | None, outp
     train("run", run, output, device)
 
 
+def _run(arguments: argparse.Namespace) -> str:
+    if arguments.output.exists():
+        raise ConfigError(f"--output {arguments.output}: exists already; expected a new folder")
+    run_spec(read_spec(arguments.spec), arguments.source, arguments.trace, arguments.output, arguments.device)
+    return str(arguments.output / "run")
+
+
 def main() -> None:
     """Parse the command line; a user's mistake ends in one line and exit status 1."""
     parser = argparse.ArgumentParser(prog="outagefl", description=__doc__)
-    run = parser.add_subparsers(required=True, metavar="COMMAND").add_parser("run", help="train one run")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="train one run")
     run.add_argument("spec", type=Path, help="JSON file with a resolved spec, e.g. a run.json")
     run.add_argument("--output", type=Path, required=True, help="a new folder for the inputs and the run")
     run.add_argument("--source", type=Path, help="archive or folder with the images; not needed for bundled data")
     run.add_argument("--trace", type=Path, help="file with the trace that availability follows; not needed without one")
     run.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    run.set_defaults(action=_run)
+    why = commands.add_parser("why", help="say what Snakemake would run in this folder, and why")
+    why.add_argument("target", nargs="?", help="a file in results/ or an experiment, e.g. sfg/outages; default: all")
+    why.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    why.set_defaults(action=lambda arguments: explain(arguments.target, arguments.config))
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:
-        if arguments.output.exists():
-            raise ConfigError(f"--output {arguments.output}: exists already; expected a new folder")
-        run_spec(read_spec(arguments.spec), arguments.source, arguments.trace, arguments.output, arguments.device)
+        told = arguments.action(arguments)
     except OutageflError as error:
         sys.exit(f"outagefl: {error}")
-    print(arguments.output / "run")
+    print(told)
 
 
 if __name__ == "__main__":

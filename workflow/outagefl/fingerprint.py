@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from outagefl.files import write_json
+
 PACKAGE = Path(__file__).parent
 IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
+_given: dict[str, dict[str, str]] = {}  # fingerprints given by this process → digests they stand for
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
@@ -82,4 +86,23 @@ def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, s
 
 def fingerprint(modules: Iterable[str] = (), scripts: Iterable[Path] = ()) -> str:
     """One digest for all the code that ``modules`` and ``scripts`` use."""
-    return hashlib.sha256(repr(closure(modules, scripts)).encode()).hexdigest()
+    digests = closure(modules, scripts)
+    given = hashlib.sha256(repr(digests).encode()).hexdigest()
+    _given[given] = digests
+    return given
+
+
+def record(folder: Path) -> None:
+    """Write down in ``folder`` what the fingerprints given by this process stand for."""
+    for given, digests in _given.items():
+        if not (file := folder / f"{given}.json").exists():
+            write_json(file, digests)
+
+
+def changed_since(folder: Path, given: str) -> list[str]:
+    """The modules behind a fingerprint that have changed since; empty where it was not recorded. Scripts left out."""
+    file = folder / f"{given}.json"
+    digests = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    modules = {name: digest for name, digest in digests.items() if not name.startswith("script:")}
+    now = {name: _read(path)[0] for name in modules if (path := _file_of(name))}
+    return sorted(name for name, digest in modules.items() if now.get(name) != digest)

@@ -13,7 +13,7 @@ os.environ.update(PYTHONPATH=str(WORKFLOW))
 from outagefl import config as configuration
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
-from outagefl.fingerprint import fingerprint
+from outagefl.fingerprint import fingerprint, record
 from outagefl.runs import jobs
 from outagefl.runs.analyses import shown_options
 from outagefl.runs.plan import make_plan, to_describe
@@ -124,8 +124,7 @@ def declared(key):
 
 def options_of(wildcards, family):
     """What a figure or table takes from the experiment's analysis."""
-    analysis = PLAN.experiments[wildcards.experiment].analysis
-    return shown_options(analysis, family, wildcards[family])
+    return shown_options(PLAN.experiments[wildcards.experiment].analysis, family, wildcards[family])
 
 
 def shown_from(wildcards, family):
@@ -144,6 +143,7 @@ wildcard_constraints:
 onstart:
     claim_workspace(RESULTS)
     jobs.write_jobs(PLAN, JOBS, RESULTS)
+    record(RESULTS / ".code")
 
 
 onsuccess:
