@@ -10,6 +10,8 @@ DESCRIBE ?=
 CONFIG ?=
 # Anything else for Snakemake, or pytest: make reproduce ARGS="--keep-incomplete"
 ARGS ?=
+# What `make why` is asked about, a file or an experiment: make why TARGET=sfg/outages
+TARGET ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,7 +26,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup estimate costs reproduce describe report dry-run verify archive orphans test lint lock clean-results
+.PHONY: help setup estimate costs reproduce describe report dry-run why verify archive orphans test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -62,6 +64,9 @@ describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE
 
 dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run
+
+why: $(VENV)/.ready ## say why `reproduce` would run what it would, for TARGET or everything
+	@$(OUTAGEFL) why $(TARGET) $(SETTINGS)
 
 verify: $(VENV)/.ready ## say which results at SCALE are missing, edited or stale
 	@$(OUTAGEFL) verify $(ARGS) results/$(SCALE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from outagefl.config import given, load, merge, typed
+from outagefl.config import check, given, load, merge, typed
 from outagefl.errors import ConfigError, DataError, OutageflError
 from outagefl.runs.analyses import baselines, shown_options
 from outagefl.runs.jobs import require_sources
@@ -404,3 +404,18 @@ def test_settings_that_are_none_are_refused(pair):
 
 def test_settings_are_read_as_yaml():
     assert given(["device=cpu", "local={a: '/b c'}"]) == {"device": "cpu", "local": {"a": "/b c"}}
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", 0])
+def test_a_value_is_judged_even_after_one_that_looks_like_it_was_found_good(value):
+    check({"runs_per_job": 1, "studies": {}}, "scale", "a scale")
+    with pytest.raises(ConfigError, match="runs_per_job"):
+        check({"runs_per_job": value, "studies": {}}, "scale", "a scale")
+
+
+def test_a_value_that_fits_one_key_is_judged_anew_at_another():
+    study = plan_with().runs
+    spec = {**next(iter(study.values())).spec, "rounds": 2}
+    check(spec, "run", "a spec")
+    with pytest.raises(ConfigError, match=r"training\.momentum: 2 "):
+        check({**spec, "training": {**spec["training"], "momentum": 2}}, "run", "a spec")

@@ -192,3 +192,10 @@ def kill_group(process: subprocess.Popen[str]) -> None:
     """SIGKILL a process and all its children, like a machine that loses power."""
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def outagefl(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the library in the project's folder."""
+    command = [sys.executable, "-m", "outagefl", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(project.root / "workflow")}
+    return subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=False)

@@ -55,6 +55,7 @@ def test_a_choice_needs_validation_seeds_only_and_what_is_compared_uses_it(proje
 
     project.finish("--cores", "2", RUNS)
     assert project.planned(RUNS) == {}
+    assert project.planned(choice) == {}
     assert (project.root / choice).read_text() == before
     value = json.loads(before)["value"]
     [chosen] = {record["choice"]["value"] for record in records(project) if record["choice"]}

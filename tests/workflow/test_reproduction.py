@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 
 from outagefl.__main__ import read_spec
 from outagefl.errors import ConfigError
-from tests.workflow.conftest import Project, kill_group, two_runs, wait_for
+from tests.workflow.conftest import Project, kill_group, outagefl, two_runs, wait_for
 
 RUNS = "results/tiny/runs.csv"  # the target of tests that need no figures
 FIGURES = ("accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag")
@@ -159,6 +158,17 @@ def test_single_files_and_runs_are_targets(project):
     assert (project.root / "results" / run / "metrics.parquet").is_file()
 
 
+def test_what_is_finished_is_a_target_too_and_stays_as_it_is(finished):
+    runs = [f"results/{run}/metrics.parquet" for run in finished.metrics()]
+    index = "results/tiny/sfg/outages/runs.csv"
+    assert "Nothing to be done" in finished.finish("--cores", "1", index, f"./{runs[0]}")
+    subprocess.run(["rm", "-r", (finished.root / runs[1]).parent], check=True)
+    assert finished.planned(runs[0], runs[1]) == {"train": 1, "run": 1}
+    assert finished.planned(runs[0]) == {}
+    assert finished.planned(index) == {"train": 1, "index": 1}
+    assert "MissingRuleException" in finished.fail("-n", runs[0].replace("-s", "-t"))
+
+
 def ended_or_trained(process: subprocess.Popen[str], project: Project, runs: int) -> bool:
     started = list((project.root / "results" / ".jobs").glob("*"))
     trained = list((project.root / "results" / "runs" / "sfg").glob("[!.]*"))
@@ -215,12 +225,6 @@ def test_a_second_snakemake_in_the_same_folder_is_told_who_is_at_work(project):
     assert f"in use by process {process.pid}" in message
     assert project.planned()  # looking is always allowed
     kill_group(process)
-
-
-def outagefl(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "outagefl", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(project.root / "workflow")}
-    return subprocess.run(command, cwd=project.root, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_a_run_from_its_spec_alone_gives_the_same_bits(finished):

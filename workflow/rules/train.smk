@@ -26,6 +26,19 @@ rule train:
         "../scripts/train.py"
 
 
+# What is there and up to date has no rule that could make it again. It may still be named as a target: a log is a file
+# that is known and never made anew, and these rules have nothing to do.
+for pattern, names in jobs.finished(PLAN, JOBS, SCALE).items():
+
+    rule:
+        input:
+            "config/config.yaml",
+        log:
+            f"results/{pattern}",
+        wildcard_constraints:
+            finished=one_of(names),
+
+
 # A single run as a target: its whole batch is trained.
 rule run:
     input:

@@ -107,6 +107,17 @@ def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
     return Jobs(runs, of, stale, [path for path in plan.choices if not (root / path).exists()])
 
 
+def finished(plan: Plan, jobs: Jobs, scale: str) -> dict[str, list[str]]:
+    """The files of runs, choices and indexes that are there and up to date: pattern below the results → its values."""
+    return {
+        "runs/{finished}/metrics.parquet": [path.removeprefix("runs/") for path in plan.runs if path not in jobs.of],
+        "choices/{finished}.json": [
+            path.removeprefix("choices/").removesuffix(".json") for path in plan.choices if path not in jobs.choices
+        ],
+        f"{scale}/{{finished}}/runs.csv": [name for name in plan.experiments if name not in jobs.stale],
+    }
+
+
 def require_sources(plan: Plan, root: Path) -> None:
     """Raise DataError naming all files that would have to be downloaded for inputs that are missing below ``root``."""
     made = {each.source for path, each in plan.inputs.items() if each.source and not (root / path).exists()}
