@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from outagefl.__main__ import read_spec
+from outagefl.commands.run import read_spec
 from outagefl.errors import ConfigError
 from tests.workflow.conftest import Project, kill_group, outagefl, two_runs, wait_for
 
