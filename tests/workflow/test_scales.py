@@ -20,7 +20,7 @@ ONE_SEED = {study: {"seeds": 1} for study in STUDIES}
 
 
 def pretend_to_have_trained(project: Project, scale: str) -> None:
-    """Put something in the place of every input, run and choice, and write the real indexes of all experiments with their records."""
+    """Put something in the place of every input, run and choice; write the real indexes and their records."""
     config, results = project.root / "config", project.root / "results"
     settings = load(read_yaml(config / "config.yaml") | {"scale": scale}, config)
     plan = make_plan(settings, sources(config / "sources.yaml", {}))
