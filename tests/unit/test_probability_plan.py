@@ -36,7 +36,7 @@ def test_availability_is_made_from_probabilities_and_they_from_the_partition():
         assert "-digits-independent-sine-s" in path
         assert probabilities[run.inputs["probability"]].needs == {"partition": run.inputs["partition"]}
         assert plan.inputs[run.inputs["availability"]].needs == {"probability": run.inputs["probability"]}
-    assert all(path.startswith("inputs/probability/sine-0.3-20-label_mix-s") for path in probabilities)
+    assert all(path.startswith("inputs/probability/sine-label_mix-0.3-20-s") for path in probabilities)
 
 
 def test_a_common_probability_needs_no_partition():
