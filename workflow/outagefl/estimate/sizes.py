@@ -48,7 +48,7 @@ def _server_rows(spec: Mapping[str, Any]) -> int:
     step, options = components.load("server rule", spec["rule"])
     one = torch.empty(1, device="meta")
     kept = import_module(step.__module__).memory(spec["clients"], one, **options)
-    return 2 * spec["clients"] + sum(tensor.numel() for tensor in kept.values())
+    return int(2 * spec["clients"] + sum(tensor.numel() for tensor in kept.values()))
 
 
 def _events_rows(spec: Mapping[str, Any]) -> int:
