@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import median
 from textwrap import indent
@@ -229,7 +228,7 @@ def main() -> None:
 
 
 def record(file: Path, device: torch.device, found: dict[str, tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    """Measure the kinds of training ``found``, spec and images of each, and write them into the file."""
+    """Measure the kinds of training ``found``, spec and images of each, and write each into the file at once."""
     content = read_yaml(file) if file.exists() else {}
     check(content, "costs", str(file))
     section = {
@@ -239,20 +238,20 @@ def record(file: Path, device: torch.device, found: dict[str, tuple[dict[str, An
     }
     before = content.get(device.type, {})
     same = before and all(before[key] == section[key] for key in ("device", "torch"))
-    kept = [each for each in before["networks"] if _kind_of(each) not in found] if same else []
-    networks = []
-    fresh = partial(  # a process of its own for each, so that one's memory is not counted for the next
-        ProcessPoolExecutor, 1, mp_context=multiprocessing.get_context("forkserver"), max_tasks_per_child=1
-    )
-    with fresh() as pool:
-        for spec, images in found.values():
-            networks.append({**kind(spec, images), **rounded(pool.submit(of_training, spec, images, device).result())})
-            print({key: value for key, value in networks[-1].items() if key != "classes"}, flush=True)
-        section |= rounded({**of_start(device), **of_engines(device)})
-    content[device.type] = {**section, "networks": sorted([*kept, *networks], key=canonical)}
-    check(content, "costs", str(file))
-    with replacing(file) as new:
-        new.write_text(HEADER + "".join(map(written, content, content.values())), encoding="utf-8")
+    networks = {_kind_of(each): each for each in before["networks"]} if same else {}
+    section |= rounded({**of_start(device), **of_engines(device)})
+    # a process of its own for each, so that one's memory is not counted for the next
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(1, mp_context=context, max_tasks_per_child=1) as pool:
+        for key, (spec, images) in found.items():
+            measured = rounded(pool.submit(of_training, spec, images, device).result())
+            networks[key] = {**kind(spec, images), **measured}
+            print(
+                yaml.safe_dump(networks[key], sort_keys=False, default_flow_style=True, width=10**6), end="", flush=True
+            )
+            content[device.type] = {**section, "networks": [networks[key] for key in sorted(networks)]}
+            with replacing(file) as new:
+                new.write_text(HEADER + "".join(map(written, content, content.values())), encoding="utf-8")
     print(file)
 
 

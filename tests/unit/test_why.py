@@ -5,6 +5,7 @@ import json
 import pytest
 
 from outagefl import fingerprint
+from outagefl.errors import DataError
 from outagefl.files import write_json
 from outagefl.provenance.records import record_file, sealed
 from outagefl.runs.plan import Run, run_code
@@ -57,6 +58,14 @@ def test_a_run_is_held_against_the_nearest_finished_one(tmp_path):
     assert why_run(FOLDER, RUN, tmp_path) == "new; the nearest finished run has training.steps: 4 → 5"
     (tmp_path / FOLDER).mkdir()
     assert why_run(FOLDER, RUN, tmp_path) == "its folder lacks metrics.parquet and run.json"
+
+
+def test_a_damaged_record_is_named(tmp_path):
+    finish(tmp_path, "sfg-digits-markov-s3-33333333")
+    file = tmp_path / "runs/sfg/sfg-digits-markov-s3-33333333/run.json"
+    file.write_text(file.read_text()[:40])
+    with pytest.raises(DataError, match=f"{file}: not readable as JSON"):
+        why_run(FOLDER, RUN, tmp_path)
 
 
 @pytest.mark.parametrize(

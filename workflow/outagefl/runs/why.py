@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl import config
-from outagefl.errors import ConfigError
+from outagefl.errors import ConfigError, DataError
 from outagefl.fingerprint import changed
 from outagefl.provenance.records import UnsoundError, read, record_file
 from outagefl.runs.jobs import Jobs, plan_jobs
@@ -63,6 +63,13 @@ def differences(record: Mapping[str, Any], run: Run) -> list[str]:
     return found
 
 
+def _record(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"{file}: not readable as JSON ({error}); delete {file.parent} and run again") from None
+
+
 def why_run(path: str, run: Run, root: Path) -> str:
     """Why a missing run has to be trained: what sets it apart from the nearest finished run of its setting and seed.
 
@@ -73,11 +80,9 @@ def why_run(path: str, run: Run, root: Path) -> str:
         lost = [name for name in ("metrics.parquet", "run.json") if not (folder / name).is_file()]
         return f"its folder lacks {' and '.join(lost)}"
     setting = folder.name.rpartition("-")[0]
-    records = [
-        json.loads(file.read_text(encoding="utf-8")) for file in folder.parent.glob(f"{setting}-????????/run.json")
-    ]
-    if records:
-        nearest: list[str] = min([differences(each, run) for each in records], key=len)
+    found = [differences(_record(file), run) for file in folder.parent.glob(f"{setting}-????????/run.json")]
+    if found:
+        nearest: list[str] = min(found, key=len)
         return "new; the nearest finished run has " + "; ".join(nearest)
     others = folder.parent.glob(f"{re.sub('-s[0-9]+$', '', setting)}-s*-????????/run.json")
     seeds = sorted({int(file.parent.name.split("-")[-2][1:]) for file in others})
