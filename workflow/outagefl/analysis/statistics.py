@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import statsmodels.api as sm
 from numpy.typing import ArrayLike
 from scipy import stats
+from statsmodels.regression.linear_model import OLS  # statsmodels.api imports far more
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import DescrStatsW
 
@@ -86,7 +86,7 @@ def clustered(differences: ArrayLike, seeds: ArrayLike, margin: float) -> Compar
     mean, clusters = float(d.mean()), len(np.unique(seeds))
     low = high = p_t = p_equivalence = np.nan
     if clusters > 1:
-        fit = sm.OLS(d, np.ones(len(d))).fit(cov_type="cluster", cov_kwds={"groups": seeds}, use_t=True)
+        fit = OLS(d, np.ones(len(d))).fit(cov_type="cluster", cov_kwds={"groups": seeds}, use_t=True)
         error = float(fit.bse[0])
         if error > 1e-9:
             ((low, high),) = fit.conf_int(1 - LEVEL)
