@@ -272,9 +272,9 @@ TABLE = [
     ),
     Row(
         "the file of a trace",
-        "that trace, the runs that follow it, and what is made from them",
+        "that trace, the runs that follow it, what is made from them, and the resolved configuration",
         in_file("trace.csv", "3600", "7200"),
-        ["input trace custom-60-1", f"input {PHONES}-s0", *FOLLOWING, *aggregated("sfg/outages")],
+        ["input trace custom-60-1", f"input {PHONES}-s0", *FOLLOWING, *aggregated("sfg/outages"), "resolved_config"],
     ),
     Row(
         "`runs_per_job`, `device`",
