@@ -3,19 +3,6 @@
 # makes tables, claims, runs.csv and config.yaml in results/<scale>/.
 
 
-def options_of(wildcards, family):
-    """What a figure or table takes from the experiment's analysis."""
-    analysis = PLAN.experiments[wildcards.experiment].analysis
-    return shown_options(analysis, family, wildcards[family])
-
-
-def shown_from(wildcards, family):
-    """What a figure or table is made from: the experiment's runs and the published values and curves that it takes."""
-    options = options_of(wildcards, family)
-    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
-    return index | {key: options[key] for key in ("published", "curves") if options.get(key)}
-
-
 rule comparisons:
     input:
         f"results/{SCALE}/{{experiment}}/runs.csv",

@@ -123,6 +123,18 @@ def declared(key):
     return sorted({kind for analysis in analyses for kind in analysis.get(key, [])})
 
 
+def options_of(wildcards, family):
+    """What a figure or table takes from the experiment's analysis."""
+    return shown_options(PLAN.experiments[wildcards.experiment].analysis, family, wildcards[family])
+
+
+def shown_from(wildcards, family):
+    """What a figure or table is made from: the experiment's runs and the published values and curves that it takes."""
+    options = options_of(wildcards, family)
+    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
+    return index | {key: options[key] for key in ("published", "curves") if options.get(key)}
+
+
 wildcard_constraints:
     experiment=one_of(PLAN.experiments),
     figure=one_of(declared("figures")),

@@ -32,7 +32,7 @@ for pattern, names in jobs.finished(PLAN, JOBS, SCALE).items():
 
     rule:
         input:
-            "config/config.yaml",
+            ancient("config/config.yaml"),
         log:
             f"results/{pattern}",
         wildcard_constraints:
