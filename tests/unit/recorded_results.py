@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 from snakemake.iocontainers import Namedlist
 
-from outagefl.config import load
+from outagefl.config import load, read_claims
 from outagefl.fingerprint import closure, used
 from outagefl.provenance.records import circumstances, sealed, write_record
 from outagefl.runs.plan import Run
@@ -120,9 +120,10 @@ def make_project(folder: Path, monkeypatch, scale: str = "quick") -> Path:
     )
     done(
         f"claims/{scale}",
-        [index, "config/claims.yaml"],
+        [index],
         {f"results/{scale}/claims.csv": "id,verdict\nS3,reproduced\n", f"results/{scale}/claims.html": "<p>S3"},
         used((), ["claims.py"]),
+        claims=read_claims(Path("config/claims.yaml")),
     )
     settings = load(main_config(scale=scale, studies=["sfg"]), Path("config"))
     done(f"config/{scale}", [], {f"results/{scale}/config.yaml": yaml.safe_dump(settings)}, used((), ["config.py"]))

@@ -138,8 +138,8 @@ def test_nothing_tells_of_this_machine(project):
 
 
 def test_a_text_with_a_path_of_this_machine_is_not_packed(project):
-    Path("config/notes.txt").write_text(f"see {project}/results")
-    with pytest.raises(DataError, match=r"config/notes\.txt: tells the path"):
+    Path("config/notes.yaml").write_text(f"note: {project}/results")
+    with pytest.raises(DataError, match=r"config/notes\.yaml: tells the path"):
         packed(project)
     assert not (project.parent / "archive.zip").exists()
 
@@ -189,6 +189,15 @@ def test_code_that_did_not_make_the_results_is_named(archive):
     other = rewritten(archive, {RULE: zipfile.ZipFile(archive).read(RULE) + b"\nUNUSED = 1\n"}, forge=True)
     why = "made by code that has changed since: outagefl.rules.gossip.sfg"
     assert found(other)[f"results/{run_folder('sfg')}/metrics.parquet"] == ("stale", why)
+
+
+def test_local_paths_in_any_configuration_stay_here(project):
+    Path("config/mine.yaml").write_text("scale: quick\nlocal: {cifar10: /data/secret.tar}\n")
+    Path("config/config.yaml~").write_text("local: {cifar10: /data/secret.tar}\n")
+    pack(Path("results").absolute(), "quick", Path.cwd(), Path("results.zip"), with_inputs=False)
+    with zipfile.ZipFile("results.zip") as packed:
+        assert "config/config.yaml~" not in packed.namelist()
+        assert b"secret" not in packed.read("config/mine.yaml")
 
 
 def test_another_version_of_python_checks_the_same(archive, monkeypatch):

@@ -182,8 +182,21 @@ def test_code_that_is_gone_or_no_python_counts_as_changed_and_a_comment_does_not
 
 def test_changed_published_claims_make_the_verdicts_stale(project):
     append("config/claims.yaml", "# another remark\n")
-    why = "made from config/claims.yaml, which has changed since"
-    assert found(project) == {f"results/quick/claims.{suffix}": ("stale", why) for suffix in ("csv", "html")}
+    assert not found(project)
+    edit("config/claims.yaml", "published: 11.1", "published: 12.1")
+    [(path, (kind, why))] = found(project).items()
+    assert (path, kind) == ("results/quick/claims.csv", "stale")
+    assert why.startswith("config/claims.yaml has changed since: ")
+    assert why.endswith(": S1.published")
+
+
+def test_a_damaged_record_of_another_scale_is_not_this_ones(project):
+    record = Path("results/provenance/claims/laptop.json")
+    Path("results/laptop").mkdir()
+    record.write_text("{")
+    assert not found(project)
+    record.rename("results/provenance/claims/quick.json")
+    assert found(project)
 
 
 def test_a_changed_configuration_names_the_keys(project):

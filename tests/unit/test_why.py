@@ -74,7 +74,11 @@ def test_a_damaged_record_is_named(tmp_path):
         ("Missing output files: a.csv", "there is none yet"),
         (
             "Missing output files: a.csv; Input files updated by another job: a, b, c, d, e",
-            "there is none yet; made from what is made anew: a, b, c and 2 more",
+            "there is none yet",
+        ),
+        (
+            "Input files updated by another job: a, b, c, d, e",
+            "made from what is made anew: a, b, c and 2 more",
         ),
         ("Updated input files: b.csv", "made before its input was changed: b.csv"),
         (

@@ -30,7 +30,6 @@ CODE = (
     *("Snakefile", "Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml"),
     *("config", "docs", "envs", "profiles/default", "report", "workflow"),
 )
-MAIN = "config/config.yaml"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold
 BINARY = {".parquet", ".png", ".pdf", ".npy", ".npz"}
 
@@ -44,10 +43,14 @@ def pack(results: Path, scale: str, project: Path, target: Path, *, with_inputs:
     """
     tree = Tree(results, project)
     contents: dict[str, Content] = dict(_files(tree, scale, with_inputs))
-    if (project / MAIN).is_file():
-        contents[MAIN] = _without_local(project / MAIN)
+    for path in [path for path in contents if path.startswith("config/")]:
+        if path.endswith(".yaml"):
+            contents[path] = _without_local(project / path)
+        elif not path.endswith(".csv"):
+            del contents[path]  # such as what an editor leaves
+    private = [folder for folder in (project.resolve(), _home()) if folder != folder.parent]
     for path, content in contents.items():
-        _require_no_path(path, content, [project.resolve(), Path.home()])
+        _require_no_path(path, content, private)
     members = {path: _member(content) for path, content in sorted(contents.items())}
     contents[METADATA] = describe(tree, scale, members)
     contents[PREVIEW] = preview(tree, scale, members)
@@ -82,11 +85,19 @@ def _is_from_elsewhere(tree: Tree, path: str) -> bool:
     return record is None or not all(source.startswith("results/") for source in record.inputs)
 
 
-def _without_local(main: Path) -> bytes:
-    """The main configuration as it stands; where it has local paths, without them and without comments."""
-    content = read_yaml(main)
+def _home() -> Path:
+    """The user's folder; the root where there is none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
+
+
+def _without_local(file: Path) -> bytes:
+    """A configuration as it stands; where it has local paths, without them and without comments."""
+    content = read_yaml(file)
     if not content.get("local"):
-        return main.read_bytes()
+        return file.read_bytes()
     left_out = {**content, "local": {}}
     return yaml.safe_dump(left_out, sort_keys=False, allow_unicode=True).encode()
 

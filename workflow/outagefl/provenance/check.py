@@ -5,6 +5,7 @@ Every file of a scale is followed to its inputs, and these to theirs: tables →
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
@@ -49,8 +50,10 @@ class Check:
 
     def scale(self, scale: str) -> None:
         """Check everything below ``results/<scale>/`` and all it was made from."""
+        others = set(self.tree.scales()) - {scale}
         for path, error in self.tree.unsound.items():
-            self.checked[path] = Finding(error.kind, path, str(error))
+            if not others & set(path.removesuffix(".json").split("/")):
+                self.checked[path] = Finding(error.kind, path, str(error))
         found = [path for path in self.tree.files(f"results/{scale}") if not path.endswith(f"/{REPORT}")]
         for path in sorted({*found, *self.tree.made(scale)}):
             self._visit(path)
@@ -121,7 +124,8 @@ class Check:
 def changed_settings(resolved: Path, folder: Path) -> list[str]:
     """The keys that a resolved configuration would have other values for by now; ``folder``: ``config/``.
 
-    ``resolved`` also tells what was given on the command line, so only the files of ``folder`` can make a difference.
+    ``resolved`` also tells what ``config.yaml`` and the command line gave, together, so only the other files of
+    ``folder``, those of studies and scales, can make a difference.
     Raises ConfigError for a file that is no resolved configuration, and where it cannot be resolved again.
     """
     recorded = configuration.read_yaml(resolved)
@@ -138,6 +142,16 @@ def _differences(before: Any, after: Any, key: str = "") -> Iterator[str]:
         yield key
 
 
+def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
+    """The published claims are no file that verdicts are made from: remarks in it do not count."""
+    path = f"results/{scale}/claims.csv"
+    if check.checked.get(path, True) is not None or (record := check.tree.record(path)) is None:
+        return None
+    now = json.loads(json.dumps(configuration.read_claims(project / "config" / "claims.yaml")))
+    keys = list(_differences(record.content["settings"].get("claims"), now))
+    return Finding(STALE, path, f"config/claims.yaml has changed since: {', '.join(keys)}") if keys else None
+
+
 def check_folder(results: Path, scale: str, project: Path) -> Check:
     """Check a scale below a folder of results, with the code and the configuration of ``project``."""
     check = Check(Tree(results, project), project / "workflow")
@@ -150,8 +164,9 @@ def check_folder(results: Path, scale: str, project: Path) -> Check:
         except ConfigError as error:
             why = f"the configuration cannot be resolved any more: {error}"
         check.checked[resolved] = Finding(STALE, resolved, why) if why else None
-    if outdated := _outdated_report(check, results, scale):
-        check.checked[outdated.path] = outdated
+    for outdated in (_changed_claims(check, scale, project), _outdated_report(check, results, scale)):
+        if outdated:
+            check.checked[outdated.path] = outdated
     return check
 
 

@@ -71,7 +71,7 @@ class Tree:
 
     def scales(self) -> list[str]:
         """The scales there are results of."""
-        found = [each.name for each in self.results.iterdir() if each.is_dir()]
+        found = [each.name for each in self.results.iterdir() if each.is_dir()] if self.results.is_dir() else []
         return sorted(name for name in found if name not in SHARED and not name.startswith("."))
 
     def record_file(self, path: str) -> str | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl import config
-from outagefl.errors import ConfigError, DataError
+from outagefl.errors import ConfigError, DataError, unknown
 from outagefl.fingerprint import changed
 from outagefl.provenance.records import UnsoundError, read, record_file
 from outagefl.runs.jobs import Jobs, plan_jobs
@@ -132,6 +132,8 @@ def _parameters(text: str, log: str) -> str:
 
 def plain(reason: str, log: str) -> str:
     """A reason of Snakemake's in plain words; ``log``: that of the job."""
+    if reason.startswith("Missing output files"):
+        return PLAIN["Missing output files"]  # whatever else there is to say
     told = []
     for part in re.split(r"; (?=[A-Z][a-z]+ )", reason):
         begin, _, rest = part.partition(": ")
@@ -143,7 +145,9 @@ def plain(reason: str, log: str) -> str:
 
 
 def _files(plan: Plan, scale: str, target: str | None) -> list[str]:
-    """The files that a target stands for: those of an experiment, or the target itself."""
+    """The files that a target stands for: those of an experiment, or the target itself; ConfigError for neither."""
+    if target and target not in plan.experiments and not target.removeprefix("./").startswith("results/"):
+        raise ConfigError(f"{target}: {unknown('experiment', target, plan.experiments)}; or a file below results/")
     if target not in plan.experiments:
         return [target] if target else []
     folder, analysis = f"results/{scale}/{target}", plan.experiments[target].analysis
@@ -168,7 +172,10 @@ def _why_jobs(jobs: Iterable[Mapping[str, str]], plan: Plan, decided: Jobs) -> d
     found: dict[str, list[str]] = {}
     for job in jobs:
         if job["rule"] == "train":
-            for path in decided.runs[job["wildcards"].removeprefix("job=")]:
+            name = job["wildcards"].removeprefix("job=")
+            if name not in decided.runs:
+                raise DataError(f"{ROOT}: results have changed meanwhile; ask again")
+            for path in decided.runs[name]:
                 found.setdefault(f"train: {why_run(path, plan.runs[path], ROOT)}", []).append(path)
         elif "output" in job and job["rule"] != "run":
             why = "its runs are other ones than listed" if job["rule"] == "index" else ""
