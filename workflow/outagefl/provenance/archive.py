@@ -103,8 +103,8 @@ def _without_local(file: Path) -> bytes:
 
 
 def _require_no_path(path: str, content: Content, private: list[Path]) -> None:
-    if not isinstance(content, bytes) and path[path.rfind(".") :] not in BINARY:
-        text = content.read_bytes()
+    if path[path.rfind(".") :] not in BINARY:
+        text = content if isinstance(content, bytes) else content.read_bytes()
         if told := next((str(each) for each in private if f"{each}/".encode() in text), None):
             raise DataError(f"{path}: tells the path {told} of this machine; an archive is to be given to others")
 
