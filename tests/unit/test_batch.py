@@ -161,11 +161,12 @@ def test_jobs_hold_runs_of_one_setting_where_they_can() -> None:
 
 
 SCRIPT = """
-import sys
+import signal, sys
 from pathlib import Path
 from outagefl.engines import gossip
 from outagefl.runs import batch
 from outagefl.runs.plan import Run
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from outagefl.training.stacked import StackedTrainer
 import json
 gossip.trainer_class = lambda *_, **__: StackedTrainer
