@@ -110,7 +110,11 @@ class LocalTrainer:
         ``chosen``: indices of the images of x with labels y to measure on, all by default. A loss that is not finite is
         not an error here.
         """
-        chosen = np.arange(len(y)) if chosen is None else chosen
+        return self._measure_shared(x, y, np.arange(len(y)) if chosen is None else chosen, rows)
+
+    def _measure_shared(
+        self, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64], rows: Sequence[Tensor]
+    ) -> Tensor:
         return measure(self.model, rows, self._load, x, y, chosen, self._at_once)
 
     def _measure_own(self, rows: Sequence[Tensor], clients: NDArray[np.int64]) -> Tensor:

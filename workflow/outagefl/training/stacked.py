@@ -88,19 +88,13 @@ class StackedTrainer(LocalTrainer):
         self._most = self._way.models
         self._network = StackedNetwork(self.model, self._way.convolution)
 
-    def measure_many(
-        self,
-        rows: Sequence[Tensor],
-        x: NDArray[np.uint8],
-        y: NDArray[np.int64],
-        chosen: NDArray[np.int64] | None = None,
+    def _measure_shared(
+        self, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64], rows: Sequence[Tensor]
     ) -> Tensor:
-        """As LocalTrainer's."""
         if not self._way.whole:
-            return super().measure_many(rows, x, y, chosen)
-        chosen = np.arange(len(y)) if chosen is None else chosen
+            return super()._measure_shared(x, y, chosen, rows)
         key = (id(x), id(y), chosen.tobytes())
-        return together(key, rows, partial(self._in_stacks, partial(self._measure_shared, x, y, chosen)))
+        return together(key, rows, partial(self._in_stacks, partial(self._measure_stack, x, y, chosen)))
 
     def _measure_own(self, rows: Sequence[Tensor], clients: NDArray[np.int64]) -> Tensor:
         if not self._way.whole or not len(rows):
@@ -212,7 +206,7 @@ class StackedTrainer(LocalTrainer):
     def _mask(self, images: int, p: float, shape: torch.Size) -> Tensor:
         return dropout(torch.ones(images, *shape, device=self.device), p)
 
-    def _measure_shared(
+    def _measure_stack(
         self, x: NDArray[np.uint8], y: NDArray[np.int64], chosen: NDArray[np.int64], rows: Sequence[Tensor]
     ) -> Tensor:
         self.model.module.eval()
