@@ -10,6 +10,7 @@ import pytest
 
 from outagefl import fingerprint
 from outagefl.runs.plan import INPUTS, make_input, run_code
+from tests.unit.test_batch import SPEC
 
 SOURCE = '''"""A module."""
 
@@ -72,18 +73,7 @@ def test_package_files_import_nothing():
 
 def test_all_modules_loaded_by_a_run_are_in_its_closure(tmp_path):
     """A real run in a fresh process: what it imported must be part of what its address is made from."""
-    spec = {
-        "study": "sfg", "engine": "gossip", "seed": 0, "clients": 4, "rounds": 2, "order": "train_then_mix",
-        "returning": "trains_and_mixes",
-        "dataset": {"kind": "digits"},
-        "partition": {"kind": "dirichlet", "alpha": 1.0, "test_images": 5},
-        "topology": {"kind": "ring"},
-        "availability": {"kind": "always"},
-        "model": {"kind": "cnn", "channels": [2, 2], "hidden": [4]},
-        "training": {"steps": 1, "batch_size": 4, "learning_rate": 0.1},
-        "evaluation": {"every": 1},
-        "rule": {"kind": "sfg", "gamma": 0.5},
-    }  # fmt: skip
+    spec = {**SPEC, "rounds": 2}
     inputs = {what: str(tmp_path / f"{what}{INPUTS[what].suffix}") for what in INPUTS if what in spec}
     for what, place in inputs.items():
         make_input(what, spec, {"dataset": Path(inputs["dataset"])} if what == "partition" else {}, Path(place))
