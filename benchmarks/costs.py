@@ -30,11 +30,10 @@ import torch
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
-from outagefl.config import check, read_yaml
+from outagefl.config import check, given, read_yaml
 from outagefl.datasets.arrays import ImageData
 from outagefl.engines import event_simulation, gossip, server
 from outagefl.errors import OutageflError
-from outagefl.estimate.command import configured
 from outagefl.estimate.costs import kind
 from outagefl.estimate.inputs import published_images
 from outagefl.files import replacing
@@ -45,6 +44,7 @@ from outagefl.rules.gossip import dfedavg
 from outagefl.rules.inbox import swift_adaptive
 from outagefl.rules.server import fedavg_active
 from outagefl.runs.batch import train
+from outagefl.runs.configured import configured
 from outagefl.runs.expand import canonical
 from outagefl.runs.plan import Plan, add_run, make_input
 from outagefl.sources.catalog import Source
@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for Snakemake")
     arguments = parser.parse_args()
     try:
-        settings, plan = configured(arguments.config)
+        settings, plan = configured(given(arguments.config))
         device = resolve(settings["device"])
         found: dict[str, Any] = {}
         for run in plan.runs.values():

@@ -7,30 +7,16 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import torch
 
-from outagefl import config as configuration
+from outagefl.config import given
 from outagefl.errors import ConfigError
 from outagefl.estimate.costs import FILES, machine
 from outagefl.estimate.summary import DEVICES, summarise
 from outagefl.estimate.text import told
-from outagefl.runs.plan import Plan, make_plan
+from outagefl.runs.configured import configured
 from outagefl.runs.theory import declared_checks
-from outagefl.sources.catalog import sources
-
-CONFIG = Path("config")
-
-
-def configured(pairs: Iterable[str]) -> tuple[dict[str, Any], Plan]:
-    """The resolved configuration and its plan; ConfigError for anything that the workflow would refuse.
-
-    ``pairs``: ``key=value``, laid over ``config/config.yaml`` as Snakemake does with ``--config``.
-    """
-    given = configuration.given(pairs)
-    settings = configuration.load(configuration.merge(configuration.read_yaml(CONFIG / "config.yaml"), given), CONFIG)
-    return settings, make_plan(settings, sources(CONFIG / "sources.yaml", settings.get("local", {})))
 
 
 def estimate(pairs: Iterable[str], cores: str, *, as_json: bool) -> str:
@@ -39,7 +25,7 @@ def estimate(pairs: Iterable[str], cores: str, *, as_json: bool) -> str:
     count = available if cores == "all" else int(cores) if cores.isdecimal() else 0
     if not count:
         raise ConfigError(f"--cores {cores}: expected all or a number above 0")
-    settings, plan = configured(pairs)
+    settings, plan = configured(given(pairs))
     machines = {device: found for device in DEVICES if (found := machine(device))}
     if not machines:
         raise ConfigError(f"{' and '.join(map(str, FILES))}: no recorded costs; `make costs` measures them here")

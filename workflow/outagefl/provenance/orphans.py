@@ -10,12 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from outagefl import config as configuration
 from outagefl.errors import DataError
 from outagefl.files import SCRATCH
 from outagefl.provenance.tree import Tree
-from outagefl.runs.plan import make_plan
-from outagefl.sources.catalog import sources
+from outagefl.runs.configured import configured
 
 KINDS = {"run": "runs/*/*", "choice": "choices/*/*.json", "input": "inputs/*/*"}
 REMNANT = "remnant of a killed job"
@@ -37,12 +35,10 @@ def wanted(given: Mapping[str, Any], folder: Path) -> set[str]:
     ``given`` is laid over ``config.yaml`` in ``folder``; it says which scale and which studies in vain. Raises what
     planning raises: where one scale cannot be planned, nothing can be said to be an orphan.
     """
-    main = configuration.merge(configuration.read_yaml(folder / "config.yaml"), given)
     studies = sorted(path.stem for path in (folder / "studies").glob("*.yaml"))
     found: set[str] = set()
     for scale in sorted((folder / "scales").glob("*.yaml")):
-        settings = configuration.load({**main, "scale": scale.stem, "studies": studies}, folder)
-        plan = make_plan(settings, sources(folder / "sources.yaml", settings.get("local", {})))
+        _, plan = configured({**given, "scale": scale.stem, "studies": studies}, folder)
         found |= {*plan.runs, *plan.inputs, *plan.choices}
     return found
 

@@ -18,9 +18,9 @@ from outagefl import config
 from outagefl.errors import ConfigError, DataError, unknown
 from outagefl.fingerprint import changed
 from outagefl.provenance.records import UnsoundError, read, record_file
+from outagefl.runs.configured import configured
 from outagefl.runs.jobs import Jobs, plan_jobs
-from outagefl.runs.plan import Plan, Run, make_plan, run_code
-from outagefl.sources.catalog import sources
+from outagefl.runs.plan import Plan, Run, run_code
 
 ROOT = Path("results")
 PLAIN = {  # how Snakemake's reasons begin → how they are said here; the rest of a reason lists files
@@ -191,9 +191,7 @@ def explain(target: str | None, settings: list[str]) -> str:
     ``target``: a file below ``results``, an experiment such as ``sfg/outages``, or None for everything; ``settings``:
     keys of the configuration as for Snakemake's ``--config``. Snakemake's dry run is asked in the current folder.
     """
-    folder = Path("config")
-    resolved = config.load(config.merge(config.read_yaml(folder / "config.yaml"), config.given(settings)), folder)
-    plan = make_plan(resolved, sources(folder / "sources.yaml", resolved.get("local", {})))
+    resolved, plan = configured(config.given(settings))
     decided = plan_jobs(plan, ROOT, resolved["scale"], resolved["runs_per_job"])
     found = _why_jobs(planned(_dry_run(_files(plan, resolved["scale"], target), settings)), plan, decided)
     if not found:

@@ -1,0 +1,22 @@
+"""The configuration that a command is given, with its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from outagefl import config
+from outagefl.runs.plan import Plan, make_plan
+from outagefl.sources.catalog import sources
+
+CONFIG = Path("config")
+
+
+def configured(given: Mapping[str, Any], folder: Path = CONFIG) -> tuple[dict[str, Any], Plan]:
+    """The resolved configuration and its plan; ConfigError for anything that the workflow would refuse.
+
+    ``given`` is laid over ``config.yaml`` in ``folder``, as Snakemake does with ``--config``.
+    """
+    settings = config.load(config.merge(config.read_yaml(folder / "config.yaml"), given), folder)
+    return settings, make_plan(settings, sources(folder / "sources.yaml", settings.get("local", {})))
