@@ -44,9 +44,8 @@ def _is_number(_: Any, value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-_valid: set[tuple[int, str]] = (
-    set()
-)  # schema (kept alive by ``validator``) and text of values that were found to fit it
+# Schema (kept alive by ``validator``) and text of values that were found to fit it.
+_valid: set[tuple[int, str]] = set()
 
 
 def _properties(
@@ -131,6 +130,15 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]
         else:
             merged[key] = value
     return merged
+
+
+def differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two configurations or specs differ: dotted key, and what stands there, None where there is nothing."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in dict.fromkeys((*before, *after)):
+            yield from differences(before.get(name), after.get(name), f"{key}.{name}" if key else str(name))
+    elif before != after:
+        yield key, before, after
 
 
 def without_nulls(content: Any) -> Any:

@@ -25,6 +25,7 @@ from outagefl.datasets.arrays import ImageData
 from outagefl.engines.checks import check_availability, check_edges, check_partition
 from outagefl.engines.metrics import tidy
 from outagefl.engines.mixing import mix
+from outagefl.engines.schedule import due
 from outagefl.inputs.graphs import adjacency
 from outagefl.inputs.partitions import Partition
 from outagefl.rules.gossip_view import GossipView, normalise
@@ -192,7 +193,7 @@ def run(
     while state.round < rounds:
         online = availability[state.round]
         advance(state, rule, trainer, neighbours, online, spec["order"], spec["returning"])
-        if state.round % spec["evaluation"]["every"] == 0 or state.round == rounds:
+        if due(state.round, rounds, every=spec["evaluation"]["every"]):
             evaluate(state, trainer)
             report(state.round, float(state.results[0].mean()))
     return tidy(state.metrics, np.arange(1.0, rounds + 1))

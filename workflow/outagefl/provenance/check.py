@@ -6,11 +6,10 @@ Every file of a scale is followed to its inputs, and these to theirs: tables →
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from outagefl import config as configuration
 from outagefl.errors import ConfigError
@@ -131,15 +130,7 @@ def changed_settings(resolved: Path, folder: Path) -> list[str]:
     recorded = configuration.read_yaml(resolved)
     keys = configuration.validator("config").schema["properties"]
     again = configuration.load({key: value for key, value in recorded.items() if key in keys}, folder)
-    return list(_differences(recorded, again))
-
-
-def _differences(before: Any, after: Any, key: str = "") -> Iterator[str]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in dict.fromkeys((*before, *after)):
-            yield from _differences(before.get(name), after.get(name), f"{key}.{name}" if key else str(name))
-    elif before != after:
-        yield key
+    return [key for key, _, _ in configuration.differences(recorded, again)]
 
 
 def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
@@ -148,7 +139,7 @@ def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
     if check.checked.get(path, True) is not None or (record := check.tree.record(path)) is None:
         return None
     now = json.loads(json.dumps(configuration.read_claims(project / "config" / "claims.yaml")))
-    keys = list(_differences(record.content["settings"].get("claims"), now))
+    keys = [key for key, _, _ in configuration.differences(record.content["settings"].get("claims"), now)]
     return Finding(STALE, path, f"config/claims.yaml has changed since: {', '.join(keys)}") if keys else None
 
 

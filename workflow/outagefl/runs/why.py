@@ -40,13 +40,10 @@ def _told(values: Iterable[object], most: int = 3) -> str:
     return ", ".join(listed[:most]) + more
 
 
-def changes(old: Any, new: Any, key: str = "") -> Iterator[str]:
+def changes(old: Any, new: Any) -> Iterator[str]:
     """Where two specs or settings differ: ``training.steps: 3 → 5``, with ``nothing`` for what one of them lacks."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        for name in [*old, *(name for name in new if name not in old)]:
-            yield from changes(old.get(name), new.get(name), f"{key}.{name}" if key else str(name))
-    elif old != new:
-        before, now = ("nothing" if value is None else str(value) for value in (old, new))
+    for key, *values in config.differences(old, new):
+        before, now = ("nothing" if value is None else str(value) for value in values)
         yield f"{key}: {before} → {now}" if key else f"{before} → {now}"
 
 
