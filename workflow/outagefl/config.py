@@ -111,10 +111,7 @@ def _explain(error: ValidationError, where: str) -> str:
 
 def check(content: Any, schema: str, where: str, *, partial: bool = False) -> None:
     """Raise ConfigError for the first violation of a schema; ``partial`` overlays may lack required keys."""
-    seen = id(validator(schema).schema), repr(content)
-    errors: list[ValidationError] = [] if seen in _valid else list(validator(schema).iter_errors(content))
-    if not errors:
-        _valid.add(seen)
+    errors = validator(schema).iter_errors(content)
     if found := [e for e in errors if not (partial and e.validator in ("required", "minProperties"))]:
         raise ConfigError(_explain(min(found, key=lambda e: (e.validator != "additionalProperties", e.path)), where))
 
