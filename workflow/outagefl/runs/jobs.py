@@ -17,7 +17,7 @@ from typing import Any
 
 from outagefl.errors import DataError
 from outagefl.files import SCRATCH, write_json
-from outagefl.fingerprint import changed
+from outagefl.fingerprint import SCRIPTS, closure
 from outagefl.provenance.records import UnsoundError, checksum, read
 from outagefl.runs.plan import Experiment, Plan, Run, batches, is_finished, short_hash
 
@@ -86,7 +86,7 @@ def _is_as_made(file: Path, record: Path) -> bool:
         known = read(record)
     except UnsoundError:
         return False
-    return checksum(file) in known.made.values() and not changed(known.code)
+    return checksum(file) in known.made.values() and known.code == closure([], [SCRIPTS / "index.py"])
 
 
 def plan_jobs(plan: Plan, root: Path, scale: str, runs_per_job: int) -> Jobs:
