@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from outagefl.errors import OutageflError
+from outagefl.provenance.allocation import allocation
 from outagefl.provenance.records import write_record
 
 
@@ -30,14 +31,17 @@ def recorded(job: Any, inputs: Iterable[str] = ()) -> Iterator[None]:
 
 
 @contextmanager
-def logged(log: str) -> Iterator[None]:
-    """Send output and errors of the body to the file ``log``; leave with status 1 on a user's or machine's error."""
+def logged(file: str) -> Iterator[None]:
+    """Send output and errors of the body to ``file``; leave with status 1 on a user's or machine's error."""
     screen = os.dup(2)
-    with open(log, "w", encoding="utf-8") as stream:
+    with open(file, "w", encoding="utf-8") as stream:
         for descriptor in (1, 2):
             os.dup2(stream.fileno(), descriptor)
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    logging.getLogger("outagefl").setLevel(logging.INFO)
+    log = logging.getLogger("outagefl")
+    log.setLevel(logging.INFO)
+    if given := allocation():
+        log.info("on %s", ", ".join(f"{name}={value}" for name, value in given.items()))
     try:
         yield
     except OutageflError as error:

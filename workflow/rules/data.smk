@@ -39,8 +39,8 @@ rule dataset:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=lambda w, attempt: 1500 * attempt,
+        runtime=lambda w, attempt: 30 * attempt,
     params:
         what="dataset",
         spec=lambda w: PLAN.inputs[f"inputs/dataset/{w.name}"].spec,

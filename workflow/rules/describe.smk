@@ -137,7 +137,7 @@ rule describe_trace:
     conda:
         "../../envs/analysis.yaml"
     resources:
-        mem_mb=2000,
+        mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         what="trace",
         source=lambda w: source_of(DESCRIBED["trace"][w.name]),

@@ -21,8 +21,8 @@ rule input:
     conda:
         "../../envs/train.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=lambda w, attempt: 1000 * attempt,
+        runtime=lambda w, attempt: 10 * attempt,
     params:
         what=lambda w: w.what,
         spec=lambda w: PLAN.inputs[f"inputs/{w.what}/{w.name}"].spec,

@@ -1,7 +1,7 @@
 # Training: a job trains those of its runs that do not exist yet; an option that is not given as a number is chosen from
 # validation runs before any run that has it is trained; an experiment's index says which runs it is made of.
 # Needs results/inputs/; makes results/runs/ (undeclared, so that nothing deletes them), results/choices/ and
-# <experiment>/runs.csv.
+# <experiment>/runs.csv. A job that was stopped for its memory or time asks for more when it is tried again.
 from outagefl.runs.plan import choice_modules
 
 
@@ -18,8 +18,9 @@ rule train:
         "../../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=lambda w, attempt: (8000 if SETTINGS["device"] == "cuda" else 2000) * attempt,
+        runtime=lambda w, attempt: 240 * attempt,
+        gpu=int(SETTINGS["device"] == "cuda"),
     params:
         device=SETTINGS["device"],
     script:

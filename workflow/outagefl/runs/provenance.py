@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from outagefl.provenance.allocation import allocation
 from outagefl.provenance.records import checksum, circumstances
 from outagefl.runs.plan import FORMAT, Run, run_code
 from outagefl.training.devices import resolve
@@ -30,6 +31,7 @@ def provenance(
         "data_note": data_note,
         "code": run_code(run.spec),
         "device": "cpu" if resolve(device).type == "cpu" else torch.cuda.get_device_name(),
+        "allocation": allocation(),
         "packed_runs": packed,
         **circumstances(started),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,

@@ -1,0 +1,148 @@
+"""The workflow on a Slurm cluster, through profiles/slurm, and what happens there: jobs and machines that are lost.
+
+One test, since there can be only one cluster: all is done at the same time, each to a workflow of its own, and reported
+as a subtest.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.slurm.cluster import Cluster, processes, run
+from tests.workflow.conftest import Project, kill_group, two_runs, wait_for
+
+INDEX = "results/tiny/runs.csv"
+# Ask early and often how jobs are, and trust that this machine's own disk is there at once.
+HURRIED = ("--slurm-init-seconds-before-status-checks", "1", "--latency-wait", "5")
+NOT_N2 = ("--slurm-exclude-failed-nodes", "n2")  # that node will be killed
+PATIENCE = 500  # seconds
+
+
+class Workflow:
+    """A workflow that runs on the cluster."""
+
+    def __init__(self, project: Project, *arguments: str) -> None:
+        self.root = project.root
+        self.process = project.start(INDEX, "--profile", "profiles/slurm", "--cores", "1", *HURRIED, *arguments)
+
+    @property
+    def output(self) -> str:
+        return (self.root / "output.log").read_text()
+
+    def jobs(self) -> list[str]:
+        """Slurm's numbers of the jobs so far."""
+        return re.findall(r"has been submitted with SLURM jobid (\d+)", self.output)
+
+    def asked(self, resource: str) -> list[int]:
+        """How much of a resource training jobs asked for, attempt by attempt."""
+        resources = re.findall(r"^rule train:\n(?:    .*\n)*?    resources: (.*)$", self.output, re.MULTILINE)
+        amounts = [int(re.search(rf"\b{resource}=(\d+)", line)[1]) for line in resources]
+        return sorted(set(amounts))  # a job says it again, in its own log
+
+    def wait_for_training(self) -> psutil.Process:
+        """Wait until a run has made progress; the process that trains it."""
+        logs = self.root / "results" / "logs" / "train"
+        wait_for(lambda: any(": round " in log.read_text() for log in logs.glob("*.log")), PATIENCE)
+        scripts = processes(f"{self.root}/.snakemake/scripts/")
+        [training] = [process for process in scripts if process.info["cmdline"][0].endswith("python")]
+        return training
+
+    def finish(self) -> None:
+        assert self.process.wait(PATIENCE) == 0, self.output[-8000:]
+
+    def logs(self) -> str:
+        """What Slurm wrote about jobs that failed."""
+        return "".join(log.read_text() for log in self.root.glob(".snakemake/slurm_logs/**/*.log"))
+
+    def given(self, variable: str) -> list[str | None]:
+        """What the job that trained it had in a variable of its environment, run by run in the order of training."""
+        records: list[dict[str, Any]] = [
+            json.loads(file.read_text()) for file in self.root.glob("results/runs/sfg/*/run.json")
+        ]
+        return [each["allocation"].get(variable) for each in sorted(records, key=lambda record: record["started"])]
+
+
+def partitions(cluster: Cluster, prepared: Project) -> None:
+    """Jobs that ask for a GPU go where there are some, and see theirs; others go to the other partition."""
+    shutil.rmtree(prepared.root / "results" / "inputs" / "topology")
+    workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:gpu=1", "train:gpu_model='a100'")
+    workflow.finish()
+    told = [dict(re.findall(r"(\w+)=(\S*)", run("scontrol", "-o", "show", "job", job))) for job in workflow.jobs()]
+    assert [(job["Comment"].split("_")[1], job["Partition"]) for job in told] == [("inputs", "cpu"), ("train", "gpu")]
+    for variable, value in {"SLURM_JOB_PARTITION": "gpu", "SLURM_STEP_GPUS": "0", "CUDA_VISIBLE_DEVICES": "0"}.items():
+        assert workflow.given(variable) == [value, value]
+
+
+def cancelled(cluster: Cluster, prepared: Project) -> None:
+    """A job that somebody cancels is tried again."""
+    workflow = Workflow(prepared, *NOT_N2)
+    workflow.wait_for_training()
+    [job] = workflow.jobs()
+    run("scancel", job)
+    workflow.finish()
+    assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in workflow.output
+    assert len(workflow.jobs()) == 2
+
+
+def time_limit(cluster: Cluster, prepared: Project) -> None:
+    """A job that reaches its time limit says so, and has more time when it is tried again."""
+    workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:runtime=1 * attempt")
+    workflow.wait_for_training().suspend()
+    workflow.finish()
+    assert "SLURM status is: 'TIMEOUT'" in workflow.output
+    assert "DUE TO TIME LIMIT" in workflow.output
+    assert workflow.asked("runtime")[:2] == [1, 2]
+
+
+def memory(cluster: Cluster, prepared: Project) -> None:
+    """A job that takes more memory than it asked for is killed, and has more when it is tried again."""
+    workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:mem_mb=250 * attempt**2")
+    workflow.finish()
+    assert "exceeded memory limit" in workflow.logs()
+    assert workflow.asked("mem_mb")[:2] == [250, 1000]
+
+
+def node(cluster: Cluster, prepared: Project) -> None:
+    """Jobs of a node that dies go back to the queue and are done elsewhere."""
+    workflow = Workflow(prepared)
+    training = workflow.wait_for_training()
+    [job] = workflow.jobs()
+    assert training in cluster.kill_node("n2")
+    workflow.finish()
+    assert workflow.jobs() == [job]
+    assert workflow.given("SLURMD_NODENAME")[-1] == "n1"
+
+
+def snakemake(cluster: Cluster, prepared: Project) -> None:
+    """Snakemake is killed while its jobs go on: started again, it takes what they finish."""
+    workflow = Workflow(prepared, *NOT_N2)
+    workflow.wait_for_training()
+    [job] = workflow.jobs()
+    kill_group(workflow.process)
+    again = Workflow(prepared, *NOT_N2)
+    again.finish()
+    assert again.given("SLURM_JOB_ID")[0] == job
+
+
+def test_faults(cluster: Cluster, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    faults: list[Callable[[Cluster, Project], None]] = [time_limit, node, memory, cancelled, snakemake, partitions]
+    prepared = Project.new(tmp_path / "prepared")
+    prepared.change(two_runs)
+    # A run takes seconds, so that there is time to do something to it.
+    prepared.change(lambda study: study["setting"].update(rounds=200, evaluation={"every": 5}))
+    prepared.finish("--cores", "2", INDEX, "--until", "input")
+    projects = {fault: Project(shutil.copytree(prepared.root, tmp_path / fault.__name__)) for fault in faults}
+    with ThreadPoolExecutor(len(faults)) as pool:
+        done = {fault: pool.submit(fault, cluster, project) for fault, project in projects.items()}
+    for fault, each in done.items():
+        with subtests.test(fault.__doc__):
+            each.result()
