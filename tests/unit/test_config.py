@@ -127,6 +127,31 @@ def test_bad_yaml_names_the_file(tmp_path):
         load(main_config(), tmp_path)
 
 
+def test_a_list_can_be_added_to():
+    base = {"methods": ["a", "b"], "analysis": {"figures": ["x"]}}
+    added = merge(base, {"methods+": ["b", "c"], "analysis": {"figures+": ["y"], "tables+": ["z"]}})
+    assert added == {"methods": ["a", "b", "c"], "analysis": {"figures": ["x", "y"], "tables": ["z"]}}
+    assert base == {"methods": ["a", "b"], "analysis": {"figures": ["x"]}}
+    more = plan_with({"experiments": {"outages": {"methods+": ["sfg_validated"], "factors": {"topology+": ["ring"]}}}})
+    members = [member for _, member in more.experiments["sfg/outages"].members]
+    assert {member.method for member in members} > {"dfedavg", "sfg_validated"}
+    assert {member.spec["topology"]["kind"] for member in members} > {"ring"}
+
+
+@pytest.mark.parametrize(
+    ("added", "parts"),
+    [
+        ({"methods+": "sfg"}, ["methods+", "'sfg'", "no list"]),
+        ({"methods+": ["sgf"]}, ["'sgf'", "did you mean 'sfg'"]),
+        ({"method+": ["sfg"]}, ["'method'", "did you mean 'methods'"]),
+    ],
+)
+def test_a_mistaken_addition_is_one_clear_line(added, parts):
+    with pytest.raises(ConfigError) as caught:
+        plan_with({"experiments": {"outages": added}})
+    assert_one_line_with(str(caught.value), parts)
+
+
 def test_merge_replaces_components_and_lists_merges_the_rest_and_removes_nulls():
     base = {"a": {"x": 1, "y": 2}, "c": {"kind": "markov", "mean_on": 8}, "list": [1, 2], "gone": 1}
     overlay = {"a": {"y": 3}, "c": {"kind": "always"}, "list": [3], "gone": None}

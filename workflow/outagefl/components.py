@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import ConfigError, unknown
-
-PACKAGE = Path(__file__).parent
+from outagefl.plugins import PACKAGE, folders
 
 
 @cache
@@ -33,17 +32,28 @@ def families() -> dict[str, tuple[str, str]]:
     return found
 
 
-@cache
 def signatures(family: str) -> dict[str, dict[str, bool]]:
-    """All components of a family: name → option → whether it is required."""
+    """All components of a family, those of plug-ins among them: name → option → whether it is required."""
+    return _signatures(family, (PACKAGE, *folders()))
+
+
+@cache
+def _signatures(family: str, roots: tuple[Path, ...]) -> dict[str, dict[str, bool]]:
     folder, function = families()[family]
     found = {}
-    for path in sorted((PACKAGE / folder).glob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for path in sorted(path for root in roots for path in (root / folder).glob("*.py")):
+        for node in _parsed(path).body:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 found[path.stem] = {argument.arg: default is None for argument, default in defaults}
     return found
+
+
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError) as error:
+        raise ConfigError(f"{path}: not readable as Python ({error})") from None
 
 
 def module_name(family: str, kind: str) -> str:
@@ -81,5 +91,8 @@ def load(family: str, settings: Mapping[str, Any]) -> tuple[Callable[..., Any], 
     """The component's function and its options."""
     check(family, settings, family)
     kind = settings["kind"]
-    function = getattr(import_module(module_name(family, kind)), families()[family][1])
+    folder, name = families()[family]
+    package = import_module(f"outagefl.{folder.replace('/', '.')}")
+    package.__path__ = [str(root / folder) for root in (PACKAGE, *folders())]
+    function = getattr(import_module(module_name(family, kind)), name)
     return function, {key: value for key, value in settings.items() if key != "kind"}

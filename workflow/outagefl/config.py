@@ -3,9 +3,9 @@
 The order of precedence, weakest first: ``config/studies/<study>.yaml``, ``config/scales/<scale>.yaml``, what the scale
 holds ``without`` a source that is out of reach, the key ``overrides`` of ``config/config.yaml`` (or of Snakemake's
 ``--config`` and ``--configfile``). Mappings are merged key by key; lists and components (mappings with a ``kind``) are
-replaced whole; ``null`` removes a key. A source is out of reach when it has no ``local`` path while ``offline`` is true
-or another source, of those that have a download, has one, as on a machine without internet: what is run depends on the
-configuration alone, not on the state of the network.
+replaced whole, but ``methods+: [mine]`` adds to the list ``methods``; ``null`` removes a key. A source is out of reach
+when it has no ``local`` path while ``offline`` is true or another source, of those that have a download, has one, as on
+a machine without internet: what is run depends on the configuration alone, not on the state of the network.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from jsonschema.exceptions import ValidationError
 from outagefl.errors import ConfigError, unknown
 
 SCHEMAS = Path(__file__).parent.parent / "schemas"
+MORE = "+"  # ends a key whose list is added to another
 
 
 class _Loader(yaml.SafeLoader):
@@ -122,11 +123,26 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]
     for key, value in overlay.items():
         if value is None:
             merged.pop(key, None)
+        elif key.endswith(MORE):
+            listed = merged.get(key.removesuffix(MORE), [])
+            merged[key.removesuffix(MORE)] = [*listed, *(each for each in value if each not in listed)]
         elif isinstance(value, Mapping) and "kind" not in value and isinstance(merged.get(key), Mapping):
             merged[key] = merge(merged[key], value)
         else:
             merged[key] = value
     return merged
+
+
+def _in_full(overlay: Any) -> Any:
+    """An overlay as if its lists replaced others, for the schemas; ConfigError for an addition that is no list."""
+    if not isinstance(overlay, Mapping):
+        return overlay
+    for key, value in overlay.items():
+        if str(key).endswith(MORE) and not isinstance(value, list):
+            raise ConfigError(
+                f"{key}: {value!r} is no list; expected what the list {key.removesuffix(MORE)!r} gets in addition"
+            )
+    return {str(key).removesuffix(MORE): _in_full(value) for key, value in overlay.items()}
 
 
 def differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -218,7 +234,7 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         check(study, "study", str(study_file))
         for place, overlays in _overlays(config, scale, scale_file, missing):
             overlay = overlays.get(name, {})
-            check(without_nulls(overlay), "study", f"{place}: {name}", partial=True)
+            check(_in_full(without_nulls(overlay)), "study", f"{place}: {name}", partial=True)
             study = merge(study, overlay)
         check(study, "study", f"{study_file} at scale {config['scale']}")
         resolved["study_settings"][name] = study

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
+from outagefl.plugins import PACKAGE, folders
 
-PACKAGE = Path(__file__).parent
 SCRIPTS = PACKAGE.parent / "scripts"
 SCRIPT = "script:"  # before the names of scripts
 IGNORED = frozenset({"outagefl.errors"})  # only how errors are worded
@@ -39,15 +39,19 @@ def _text(node: object) -> str:
     return repr(node)
 
 
-@cache
-def _file_of(module: str) -> Path | None:
-    """The file of a module of this package; None for a name that is no module (a function, another package)."""
+def _find(module: str, roots: Iterable[Traversable]) -> Traversable | None:
+    """The file of a module in one of the folders of this package; None for any other name, such as a function's."""
     package, *rest = module.split(".")
     if package != PACKAGE.name:
         return None
-    stem = PACKAGE.joinpath(*rest)
-    candidates = (stem / "__init__.py", stem.with_suffix(".py")) if rest else (PACKAGE / "__init__.py",)
-    return next((path for path in candidates if path.is_file()), None)
+    names = [[*rest, "__init__.py"], [*rest[:-1], f"{rest[-1]}.py"]] if rest else [["__init__.py"]]
+    candidates = (root.joinpath(*name) for root in roots for name in names)
+    return next((file for file in candidates if file.is_file()), None)
+
+
+@cache
+def _file_of(module: str, roots: tuple[Path, ...]) -> Path | None:
+    return _find(module, roots)  # type: ignore[return-value]
 
 
 @cache
@@ -78,13 +82,14 @@ def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, s
     Keys are dotted module names, and SCRIPT and the file name for scripts.
     """
     digests: dict[str, str] = {}
+    roots = (PACKAGE, *folders())
     waiting = {parent for module in modules for parent in _with_parents(module)}
     for script in scripts:
         digests[SCRIPT + script.name], names = _read(script)
         waiting |= {parent for name in names for parent in _with_parents(name)}
     while waiting:
         module = waiting.pop()
-        path = _file_of(module)
+        path = _file_of(module, roots)
         if path is not None and module not in digests and module not in IGNORED:
             digests[module], names = _read(path)
             waiting |= {parent for name in names for parent in _with_parents(name)} - digests.keys()
@@ -114,23 +119,20 @@ def digests(code: Mapping[str, Any]) -> dict[str, str]:
     return closure(code["modules"], [SCRIPTS / name for name in code["scripts"]])
 
 
-def changed(code: Mapping[str, str], workflow: Traversable = PACKAGE.parent) -> list[str]:
+def changed(code: Mapping[str, str], workflow: Traversable = PACKAGE.parent, own: Iterable[Path] = ()) -> list[str]:
     """Modules and scripts of a closure whose digests differ in this copy of the folder ``workflow``, or that are gone.
+
+    ``own``: folders of plug-ins.
 
     A closure grows only when one of its own changes, so this sees every difference.
     """
-    return [name for name, digest in code.items() if _present(name, workflow) != digest]
+    roots = [workflow / PACKAGE.name, *own]
+    return [name for name, digest in code.items() if _present(name, workflow / "scripts", roots) != digest]
 
 
-def _present(name: str, workflow: Traversable) -> str | None:
-    if name.startswith(SCRIPT):
-        candidates = [workflow / "scripts" / name.removeprefix(SCRIPT)]
-    else:
-        *parents, last = name.split(".")
-        folder = workflow.joinpath(*parents)
-        candidates = [folder / last / "__init__.py", folder / f"{last}.py"]
-    found = next((path for path in candidates if path.is_file()), None)
+def _present(name: str, scripts: Traversable, roots: Iterable[Traversable]) -> str | None:
+    file = scripts / name.removeprefix(SCRIPT) if name.startswith(SCRIPT) else _find(name, roots)
     try:
-        return _digest(ast.parse(found.read_text(encoding="utf-8"))) if found else None
+        return _digest(ast.parse(file.read_text(encoding="utf-8"))) if file and file.is_file() else None
     except (SyntaxError, ValueError):
         return None

@@ -7,10 +7,9 @@ from pathlib import Path
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
-# For the scripts, here and in remote jobs, which read this file too.
-os.environ.update(PYTHONPATH=str(WORKFLOW))
+os.environ.update(PYTHONPATH=str(WORKFLOW))  # for the scripts, here and in remote jobs, which read this file too
 
-from outagefl import config as configuration
+from outagefl import config as configuration, plugins
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import used
@@ -31,6 +30,7 @@ DESCRIPTIONS = {  # kind of input → files of its description
 
 try:
     SETTINGS = configuration.load(config, Path("config"))
+    plugins.use(SETTINGS.get("plugins", []))
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)

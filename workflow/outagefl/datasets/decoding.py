@@ -25,6 +25,19 @@ class Picture:
     converted: bool
 
 
+def shape_of(content: bytes, where: str) -> tuple[int, int, int]:
+    """Height, width and channels of a PNG or JPEG, grey or RGB; DataError, naming ``where`` it is."""
+    try:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            width, height, mode = *image.size, image.mode
+    except Exception as error:  # a damaged picture can raise almost anything
+        raise DataError(f"{where}: cannot be read as PNG or JPEG: {error}") from error
+    channels = next((channels for channels, name in MODES.items() if name == mode), None)
+    if channels is None:
+        raise DataError(f"{where}: an image of mode {mode}, expected {' (grey) or '.join(MODES.values())}")
+    return height, width, channels
+
+
 def decode(content: bytes, where: str, shape: tuple[int, int, int], also: Collection[str] = ()) -> Picture:
     """Decode a PNG or JPEG that must have ``shape`` (height, width, 1: grey or 3: RGB).
 

@@ -22,6 +22,7 @@ import yaml
 from outagefl.config import read_yaml
 from outagefl.errors import DataError
 from outagefl.files import replacing
+from outagefl.plugins import folders, modules
 from outagefl.provenance.crate import METADATA, PREVIEW, Member, describe, preview
 from outagefl.provenance.packed import MANIFEST
 from outagefl.provenance.tree import Tree
@@ -74,6 +75,8 @@ def _files(tree: Tree, scale: str, with_inputs: bool) -> Iterator[tuple[str, Con
             paths.update(tree.files(path) if tree.at(path).is_dir() else [path])
     for path in CODE:
         paths.update(tree.files(path) if tree.at(path).is_dir() else [path])
+    for folder in folders():
+        yield from ((f"workflow/outagefl/{name}", folder / name) for name in modules(folder))
     for path in paths:
         if tree.at(path).is_file() and "__pycache__" not in path:
             yield path, tree.at(path)
@@ -94,11 +97,14 @@ def _home() -> Path:
 
 
 def _without_local(file: Path) -> bytes:
-    """A configuration as it stands; where it has local paths, without them and without comments."""
+    """A configuration as it stands; where it has local paths, without them and without comments.
+
+    Plug-ins, too, are no longer elsewhere: they are packed among the code of the package.
+    """
     content = read_yaml(file)
-    if not content.get("local"):
+    if not content.get("local") and not content.get("plugins"):
         return file.read_bytes()
-    left_out = {**content, "local": {}}
+    left_out = {**content, "local": {}, "plugins": []}
     return yaml.safe_dump(left_out, sort_keys=False, allow_unicode=True).encode()
 
 

@@ -6,12 +6,13 @@ Every file of a scale is followed to its inputs, and these to theirs: tables →
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from outagefl import config as configuration
+from outagefl import plugins
 from outagefl.errors import ConfigError
 from outagefl.fingerprint import changed
 from outagefl.provenance.records import UNREADABLE, Record, UnsoundError, checksum
@@ -33,12 +34,12 @@ class Finding:
 class Check:
     """Checks files and all they were made from, each once; ``checked``: what is wrong by path, None for nothing.
 
-    ``workflow``: the folder with the code that results are held against. ``packed``: in an archive, which may lack
-    inputs.
+    ``workflow``: the folder with the code that results are held against; ``own``: folders of plug-ins. ``packed``: in
+    an archive, which may lack inputs.
     """
 
-    def __init__(self, tree: Tree, workflow: Traversable, *, packed: bool = False) -> None:
-        self.tree, self.workflow, self.packed = tree, workflow, packed
+    def __init__(self, tree: Tree, workflow: Traversable, *, own: Iterable[Path] = (), packed: bool = False) -> None:
+        self.tree, self.workflow, self.own, self.packed = tree, workflow, list(own), packed
         self.checked: dict[str, Finding | None] = {}
         self._sums: dict[str, str | None] = {}
         self._other: dict[tuple[str, str], bool] = {}
@@ -105,7 +106,7 @@ class Check:
         """The modules of a record whose code is another by now."""
         for name, digest in record.code.items() - self._other.keys():
             try:
-                self._other[name, digest] = bool(changed({name: digest}, self.workflow))
+                self._other[name, digest] = bool(changed({name: digest}, self.workflow, self.own))
             except UNREADABLE:
                 self._other[name, digest] = True
         return [name for name, digest in record.code.items() if self._other[name, digest]]
@@ -144,8 +145,9 @@ def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
 
 
 def check_folder(results: Path, scale: str, project: Path) -> Check:
-    """Check a scale below a folder of results, with the code and the configuration of ``project``."""
-    check = Check(Tree(results, project), project / "workflow")
+    """Check a scale below a folder of results, with the code, plug-ins and configuration of ``project``."""
+    plugins.use(configuration.read_yaml(project / "config" / "config.yaml").get("plugins", []))
+    check = Check(Tree(results, project), project / "workflow", own=plugins.folders())
     check.scale(scale)
     resolved = f"results/{scale}/config.yaml"
     if check.checked.get(resolved, True) is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from outagefl import config
+from outagefl import config, plugins
 from outagefl.runs.plan import Plan, make_plan
 from outagefl.sources.catalog import sources
 
@@ -19,4 +19,5 @@ def configured(given: Mapping[str, Any], folder: Path = CONFIG) -> tuple[dict[st
     ``given`` is laid over ``config.yaml`` in ``folder``, as Snakemake does with ``--config``.
     """
     settings = config.load(config.merge(config.read_yaml(folder / "config.yaml"), given), folder)
+    plugins.use(settings.get("plugins", []))
     return settings, make_plan(settings, sources(folder / "sources.yaml", settings.get("local", {})))

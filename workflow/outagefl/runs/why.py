@@ -17,6 +17,7 @@ from typing import Any
 from outagefl import config
 from outagefl.errors import ConfigError, DataError, unknown
 from outagefl.fingerprint import changed
+from outagefl.plugins import folders
 from outagefl.provenance.records import UnsoundError, read, record_file
 from outagefl.runs.configured import configured
 from outagefl.runs.jobs import Jobs, plan_jobs
@@ -108,7 +109,7 @@ def _is_code(value: object) -> bool:
 def _edited(log: str) -> list[str]:
     """Modules and scripts that have changed since a job with this log was done, as its record has them."""
     try:
-        return sorted(changed(read(record_file(log)).code))
+        return sorted(changed(read(record_file(log)).code, own=folders()))
     except UnsoundError:
         return []
 

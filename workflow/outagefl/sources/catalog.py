@@ -78,9 +78,13 @@ def sources(file: Path, local: Mapping[str, str]) -> dict[str, Source]:
 
 
 def without_paths(settings: Mapping[str, Any], planned: Mapping[str, Source]) -> dict[str, Any]:
-    """A configuration to be written down: of ``local`` sources it tells what their bytes are, not where they lie."""
+    """A configuration to be written down: of ``local`` sources it tells what their bytes are, not where they lie.
+
+    Of folders with plug-ins it tells the names.
+    """
     local = {name: planned[name].identity if name in planned else "not used" for name in settings.get("local", {})}
-    return {**settings, "local": local}
+    own = {"plugins": [Path(folder).name for folder in settings["plugins"]]} if "plugins" in settings else {}
+    return {**settings, "local": local, **own}
 
 
 def _local_checksum(path: Path) -> str:
