@@ -1,7 +1,7 @@
 """A Slurm cluster of three nodes and two pretended GPUs on this machine, without systemd, cgroups or a database.
 
-The daemons are Debian's. Snakemake's plugin for jobs drops the variable that says where their configuration is, which is
-therefore in ``/etc/slurm``: there can be one such cluster at a time, and none where Slurm is configured already.
+The daemons are Debian's. Their configuration is in ``/etc/slurm``, since Snakemake's plugin for jobs drops the variable
+that could name another place: there can be one such cluster at a time, and none where Slurm is configured already.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ class Workflow:
 
 def partitions(cluster: Cluster, prepared: Project) -> None:
     """Jobs that ask for a GPU go where there are some, and see theirs; others go to the other partition."""
-    shutil.rmtree(prepared.root / "results" / "inputs" / "topology")
+    assert "gpu=1" in prepared.finish("-n", INDEX, config="device=cuda")
+    shutil.rmtree(prepared.root / "results" / "inputs" / "topology")  # something for a job without GPU
     workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:gpu=1", "train:gpu_model='a100'")
     workflow.finish()
     told = [dict(re.findall(r"(\w+)=(\S*)", run("scontrol", "-o", "show", "job", job))) for job in workflow.jobs()]
