@@ -31,17 +31,16 @@ def recorded(job: Any, inputs: Iterable[str] = ()) -> Iterator[None]:
 
 
 @contextmanager
-def logged(file: str) -> Iterator[None]:
-    """Send output and errors of the body to ``file``; leave with status 1 on a user's or machine's error."""
+def logged(log: str) -> Iterator[None]:
+    """Send output and errors of the body to the file ``log``; leave with status 1 on a user's or machine's error."""
     screen = os.dup(2)
-    with open(file, "w", encoding="utf-8") as stream:
+    with open(log, "w", encoding="utf-8") as stream:
         for descriptor in (1, 2):
             os.dup2(stream.fileno(), descriptor)
     logging.basicConfig(format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
-    log = logging.getLogger("outagefl")
-    log.setLevel(logging.INFO)
+    logging.getLogger("outagefl").setLevel(logging.INFO)
     if given := allocation():
-        log.info("on %s", ", ".join(f"{name}={value}" for name, value in given.items()))
+        logging.getLogger("outagefl").info("on %s", ", ".join(f"{name}={value}" for name, value in given.items()))
     try:
         yield
     except OutageflError as error:
