@@ -78,10 +78,10 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-def processes(*beginnings: str) -> list[psutil.Process]:
-    """The running processes that have a word in their command line that begins in one of these ways."""
+def processes(*texts: str) -> list[psutil.Process]:
+    """The running processes that have one of these texts in their command line."""
     running = psutil.process_iter(["cmdline"])
-    return [each for each in running if any(word.startswith(beginnings) for word in each.info["cmdline"] or [])]
+    return [each for each in running if any(text in " ".join(each.info["cmdline"] or []) for text in texts)]
 
 
 def obstacle() -> str | None:
@@ -142,8 +142,7 @@ class Cluster:
     def kill_node(self, node: str) -> list[psutil.Process]:
         """The daemon of a node and all that it started, killed like a machine that loses power."""
         sockets = (self.folder / f"spool-{node}").glob(f"{node}_*.*")  # <node>_<job>.<step>
-        named = processes(*{f"[{socket.stem.split('_')[1]}." for socket in sockets})
-        steps = [process for process in named if process.name() == "slurmstepd"]
+        steps = processes(*{f"slurmstepd: [{socket.stem.split('_')[1]}." for socket in sockets})
         started = [child for step in steps for child in step.children(recursive=True)]
         doomed = [*self.daemon(f"slurmd-{node}"), *steps, *started]
         for process in doomed:
