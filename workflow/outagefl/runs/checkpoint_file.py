@@ -56,8 +56,9 @@ def write(path: Path, header: Mapping[str, Any], state: object) -> int:
             torch.save(state, stream, pickle_module=SimpleNamespace(Pickler=_Pickler, __name__=__name__))
         except RuntimeError as error:  # what torch says when the stream fails
             raise OSError(f"{error.__context__ or error}") from None
+        digest = _digest(stream)
         stream.seek(0)
-        stream.write(_digest(stream).encode())
+        stream.write(digest.encode())
         stream.flush()
         os.fsync(stream.fileno())
         return os.fstat(stream.fileno()).st_size
