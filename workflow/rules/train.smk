@@ -22,6 +22,7 @@ rule train:
         runtime=240,
     params:
         device=SETTINGS["device"],
+        checkpoint_minutes=SETTINGS.get("checkpoint_minutes", 10),
     script:
         "../scripts/train.py"
 
