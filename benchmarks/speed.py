@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
-from cases import dflaa, fedswe_cnn, jobs, messages, mixing, runs, scaling, threads
+from cases import checkpoints, dflaa, fedswe_cnn, jobs, messages, mixing, runs, scaling, threads
 from harness import Case, compare, machine, table
 from outagefl.training.allocator import keep_freed_memory
 
@@ -33,6 +33,7 @@ PAIRED: dict[str, Callable[[], Case]] = {
 MEASURED: dict[str, Callable[[], dict[str, float]]] = {
     "overhead": runs.overhead,
     "memory": jobs.memory,
+    "checkpoint": checkpoints.checkpoint,
     "startup": jobs.startup,
     "scaling": scaling.scaling,
     "threads": threads.threads,

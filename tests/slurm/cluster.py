@@ -55,7 +55,7 @@ SchedulerParameters=sched_interval=2,sched_min_interval=0,batch_sched_delay=0,bf
 SlurmdTimeout=8
 SlurmctldTimeout=15
 InactiveLimit=0
-KillWait=2
+KillWait=10
 MinJobAge=3600
 NodeName=DEFAULT CPUs=8 RealMemory=64000 State=UNKNOWN
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17001 Weight=2

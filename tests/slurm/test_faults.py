@@ -16,6 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
+import yaml
 
 from tests.slurm.cluster import Cluster, processes, run
 from tests.workflow.conftest import Project, kill_group, two_runs, wait_for
@@ -65,10 +66,16 @@ class Workflow:
 
     def given(self, variable: str) -> list[str | None]:
         """What the job that trained it had in a variable of its environment, run by run in the order of training."""
-        records: list[dict[str, Any]] = [
-            json.loads(file.read_text()) for file in self.root.glob("results/runs/sfg/*/run.json")
-        ]
-        return [each["allocation"].get(variable) for each in sorted(records, key=lambda record: record["started"])]
+        return [record["allocation"].get(variable) for record in self.records()]
+
+    def resumed(self) -> bool:
+        """Whether some run was gone on from a checkpoint."""
+        return any(record["resumed_from"] for record in self.records())
+
+    def records(self) -> list[dict[str, Any]]:
+        """How each run was made, in the order of training."""
+        files = self.root.glob("results/runs/sfg/*/run.json")
+        return sorted((json.loads(file.read_text()) for file in files), key=lambda record: record["started"])
 
 
 def partitions(cluster: Cluster, prepared: Project) -> None:
@@ -84,7 +91,7 @@ def partitions(cluster: Cluster, prepared: Project) -> None:
 
 
 def cancelled(cluster: Cluster, prepared: Project) -> None:
-    """A job that somebody cancels is tried again."""
+    """A job that somebody cancels saves where it is, and goes on there when it is tried again."""
     workflow = Workflow(prepared, *NOT_N2)
     workflow.wait_for_training()
     [job] = workflow.jobs()
@@ -92,16 +99,33 @@ def cancelled(cluster: Cluster, prepared: Project) -> None:
     workflow.finish()
     assert f"SLURM-job '{job}' failed, SLURM status is: 'CANCELLED'" in workflow.output
     assert len(workflow.jobs()) == 2
+    assert workflow.resumed()
 
 
 def time_limit(cluster: Cluster, prepared: Project) -> None:
-    """A job that reaches its time limit says so, and has more time when it is tried again."""
+    """A job that reaches its time limit says so, saves where it is, and goes on there with more time."""
     workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:runtime=1 * attempt")
-    workflow.wait_for_training().suspend()
+    workflow.wait_for_training().suspend()  # Slurm wakes it up at the limit
     workflow.finish()
     assert "SLURM status is: 'TIMEOUT'" in workflow.output
     assert "DUE TO TIME LIMIT" in workflow.output
     assert workflow.asked("runtime")[:2] == [1, 2]
+    assert workflow.resumed()
+
+
+def warning(cluster: Cluster, prepared: Project) -> None:
+    """A job that is warned before its time limit ends by itself, and goes on where it was with more time."""
+    warned = "train:slurm_extra='--signal=TERM@10'"  # what the profile says, for a job of a minute
+    workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:runtime=1 * attempt", warned)
+    training = workflow.wait_for_training()
+    training.suspend()
+    wait_for(lambda: re.search(r"STEP \S+ ON n1 CANCELLED AT \S+ \*", workflow.logs()), PATIENCE)
+    training.resume()
+    workflow.finish()
+    assert "SLURM status is: 'FAILED'" in workflow.output
+    assert "interrupted by SIGTERM" in workflow.output
+    assert workflow.asked("runtime")[:2] == [1, 2]
+    assert workflow.resumed()
 
 
 def memory(cluster: Cluster, prepared: Project) -> None:
@@ -113,18 +137,19 @@ def memory(cluster: Cluster, prepared: Project) -> None:
 
 
 def node(cluster: Cluster, prepared: Project) -> None:
-    """Jobs of a node that dies go back to the queue and are done elsewhere."""
+    """Jobs of a node that dies go back to the queue, and elsewhere they go on from their last checkpoint."""
     workflow = Workflow(prepared)
     training = workflow.wait_for_training()
     [job] = workflow.jobs()
     assert training in cluster.kill_node("n2")
     workflow.finish()
     assert workflow.jobs() == [job]
-    assert workflow.given("SLURMD_NODENAME")[-1] == "n1"
+    assert workflow.given("SLURMD_NODENAME") == ["n1", "n1"]
+    assert workflow.resumed()
 
 
 def snakemake(cluster: Cluster, prepared: Project) -> None:
-    """Snakemake is killed while its jobs go on: started again, it takes what they finish."""
+    """Snakemake is killed while its jobs go on: started again, it takes what they finish and trains no run twice."""
     workflow = Workflow(prepared, *NOT_N2)
     workflow.wait_for_training()
     [job] = workflow.jobs()
@@ -135,11 +160,21 @@ def snakemake(cluster: Cluster, prepared: Project) -> None:
 
 
 def test_faults(cluster: Cluster, tmp_path: Path, subtests: pytest.Subtests) -> None:
-    faults: list[Callable[[Cluster, Project], None]] = [time_limit, node, memory, cancelled, snakemake, partitions]
+    faults: list[Callable[[Cluster, Project], None]] = [
+        time_limit,
+        warning,
+        node,
+        memory,
+        cancelled,
+        snakemake,
+        partitions,
+    ]
     prepared = Project.new(tmp_path / "prepared")
     prepared.change(two_runs)
     # A run takes seconds, so that there is time to do something to it.
     prepared.change(lambda study: study["setting"].update(rounds=200, evaluation={"every": 5}))
+    main = prepared.root / "config" / "config.yaml"
+    main.write_text(yaml.safe_dump(yaml.safe_load(main.read_text()) | {"checkpoint_minutes": 0.01}))
     prepared.finish("--cores", "2", INDEX, "--until", "input")
     projects = {fault: Project(shutil.copytree(prepared.root, tmp_path / fault.__name__)) for fault in faults}
     with ThreadPoolExecutor(len(faults)) as pool:

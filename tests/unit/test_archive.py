@@ -27,7 +27,10 @@ RULE = "workflow/outagefl/rules/gossip/sfg.py"
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    return make_project(tmp_path / "project", monkeypatch)
+    root = make_project(tmp_path / "project", monkeypatch)
+    (root / "results" / ".checkpoints" / "sfg").mkdir(parents=True)
+    (root / "results" / ".checkpoints" / "sfg" / "sfg-s0.pt").write_bytes(b"of a run that is not finished")
+    return root
 
 
 @pytest.fixture
@@ -64,6 +67,7 @@ def rewritten(archive: Path, changes: dict[str, bytes | None], *, forge: bool = 
 
 def test_an_archive_holds_results_runs_choices_records_code_and_configuration(archive):
     held = names(archive)
+    assert not [name for name in held if ".checkpoints" in name]
     for method in ("sfg", "dfedavg"):
         assert {f"results/{run_folder(method)}/{name}" for name in ("metrics.parquet", "run.json")} <= held
     assert {COMPARISONS, "results/quick/claims.html", f"results/{CHOICE}", "envs/requirements.lock", RULE} <= held

@@ -194,6 +194,13 @@ def test_numbers_and_truth_values_may_come_as_text():
     assert resolved["study_settings"]["sfg"]["setting"]["training"]["learning_rate"] == 0.1
 
 
+@pytest.mark.parametrize("value", [-1, ".inf", "often", True])
+def test_minutes_between_checkpoints_are_a_number(value):
+    assert load(main_config(checkpoint_minutes="0.5"), CONFIG)["checkpoint_minutes"] == 0.5
+    with pytest.raises(ConfigError, match=r"config: checkpoint_minutes: .*0 for none before a job is asked to end"):
+        load(main_config(checkpoint_minutes=value), CONFIG)
+
+
 def test_the_number_of_runs_in_a_job_is_the_scales_unless_it_is_given():
     scale = yaml.safe_load((CONFIG / "scales" / "quick.yaml").read_text())["runs_per_job"]
     assert load(main_config(), CONFIG)["runs_per_job"] == scale

@@ -15,6 +15,7 @@ from outagefl.commands.orphans import size
 from outagefl.errors import ConfigError
 from outagefl.provenance import orphans
 from outagefl.provenance.check import check_folder
+from outagefl.runs.plan import checkpoint_file
 from tests.unit.recorded_results import CHOICE, DATASET, PARTITION, make_project, run_folder
 from tests.unit.test_config import main_config, plan_of
 
@@ -63,6 +64,18 @@ def test_orphans_are_listed_with_size_and_date_and_nothing_is_deleted(results, m
 def test_what_an_experiment_asks_for_is_no_orphan(results):
     found = orphans.orphans(results, {OLD_RUN, OLD_INPUT})
     assert {OLD_RUN, OLD_INPUT}.isdisjoint(each.path.relative_to(results).as_posix() for each in found)
+
+
+def test_a_checkpoint_is_an_orphan_when_its_run_is_finished_or_not_asked_for(results):
+    wanted, finished, unasked = "runs/sfg/sfg-0.1-s0-0000000d", run_folder("sfg"), OLD_RUN
+    for path in (wanted, finished, unasked):
+        file = checkpoint_file(results, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"12")
+    found = [each.path for each in orphans.orphans(results, {wanted, finished}) if each.kind == "checkpoint"]
+    assert sorted(found) == sorted(checkpoint_file(results, path) for path in (finished, unasked))
+    orphans.remove(orphans.orphans(results, {wanted, *NEEDED}), results)
+    assert [path.stem for path in (results / ".checkpoints").rglob("*.pt")] == ["sfg-0.1-s0-0000000d"]
 
 
 def test_removing_keeps_what_results_were_made_from(results, monkeypatch, capsys):

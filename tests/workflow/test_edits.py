@@ -277,7 +277,7 @@ TABLE = [
         ["input trace custom-60-1", f"input {PHONES}-s0", *FOLLOWING, *aggregated("sfg/outages"), "resolved_config"],
     ),
     Row(
-        "`runs_per_job`, `device`",
+        "`runs_per_job`, `device`, `checkpoint_minutes`",
         "nothing (the resolved configuration, which holds them, is written again)",
         in_file("config/scales/tiny.yaml", "runs_per_job: 16", "runs_per_job: 3"),
         ["resolved_config"],

@@ -7,7 +7,9 @@ from difflib import get_close_matches
 
 
 class OutageflError(Exception):
-    """Base of all errors that are shown to the user as one line, without a traceback."""
+    """Base of all errors that are shown to the user as one line, without a traceback; ``status``: of the process."""
+
+    status = 1
 
 
 class ConfigError(OutageflError):

@@ -32,7 +32,7 @@ def recorded(job: Any, inputs: Iterable[str] = ()) -> Iterator[None]:
 
 @contextmanager
 def logged(log: str) -> Iterator[None]:
-    """Send output and errors of the body to the file ``log``; leave with status 1 on a user's or machine's error."""
+    """Send output and errors of the body to the file ``log``; leave with its status on a user's or machine's error."""
     screen = os.dup(2)
     with open(log, "w", encoding="utf-8") as stream:
         for descriptor in (1, 2):
@@ -44,19 +44,19 @@ def logged(log: str) -> Iterator[None]:
     try:
         yield
     except OutageflError as error:
-        _leave(str(error), screen)
+        _leave(str(error), screen, error.status)
     except MemoryError as error:
         _leave(f"not enough memory: {error or 'the input asks for more than there is'}", screen)
     except OSError as error:  # the machine's: no permission, disk full (which some libraries tell without a number)
         _leave(f"{error}{'' if error.errno else ' (is the disk full?)'}", screen)
 
 
-def _leave(message: str, screen: int) -> NoReturn:
-    """Tell the error in the log, or on the screen where the log cannot be written, and exit with status 1."""
+def _leave(message: str, screen: int, status: int = 1) -> NoReturn:
+    """Tell the error in the log, or on the screen where the log cannot be written, and exit."""
     line = f"outagefl: {message}\n"
     try:
         sys.stderr.write(line)
         sys.stderr.flush()
     except OSError:
         os.write(screen, line.encode())
-    sys.exit(1)
+    sys.exit(status)

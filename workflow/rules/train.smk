@@ -23,6 +23,7 @@ rule train:
         gpu=int(SETTINGS["device"] == "cuda"),
     params:
         device=SETTINGS["device"],
+        checkpoint_minutes=SETTINGS.get("checkpoint_minutes", 10),
     script:
         "../scripts/train.py"
 

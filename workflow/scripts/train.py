@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
-from outagefl.runs.batch import train_missing
-from outagefl.runs.jobs import read_job
+from outagefl.runs.interrupts import listen
 from outagefl.scripting import logged
 
 with logged(snakemake.log[0]):
+    listen()
+    from outagefl.runs.batch import train_missing  # torch takes seconds, and signals may come before
+    from outagefl.runs.jobs import read_job
+
     root = Path("results")
-    train_missing(read_job(root, snakemake.wildcards.job), root, snakemake.params.device)
+    runs = read_job(root, snakemake.wildcards.job)
+    train_missing(runs, root, snakemake.params.device, snakemake.params.checkpoint_minutes)

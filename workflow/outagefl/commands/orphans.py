@@ -1,7 +1,8 @@
-"""List runs, inputs and choices that nothing asks for any more, and delete them on request.
+"""List runs, inputs, choices and checkpoints that nothing asks for any more, and delete them on request.
 
 An orphan is in no experiment of any study at any scale, with config/config.yaml and the settings given, and is nothing
 that existing tables or figures were made from. Give the settings that you run with: LOCAL, and CONFIG with overrides.
+The checkpoint of a run is one, too, when the run is or is finished.
 Results of experiments that are no longer declared keep their runs until their folder in results/<scale>/ is deleted.
 Nothing is deleted without --remove, and while a workflow is at work nothing is deleted at all.
 """

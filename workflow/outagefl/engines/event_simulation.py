@@ -86,9 +86,13 @@ def start(row: Tensor, optimiser: Tensor, memory: Memory) -> EventState:
     )
 
 
-def events(intervals: Floats) -> Iterator[tuple[float, int]]:
-    """Times and nodes of all activations: each node at 0 and after every interval of its own; ties go to the lowest."""
-    clock = [(0.0, node, 0) for node in range(len(intervals))]
+def events(intervals: Floats, done: NDArray[np.int64] | None = None) -> Iterator[tuple[float, int]]:
+    """Times and nodes of all activations: each node at 0 and after every interval of its own; ties go to the lowest.
+
+    ``done``: how many of each node's are over, int64 (n,); none by default.
+    """
+    counts = [0] * len(intervals) if done is None else done.tolist()
+    clock = [(float(intervals[node]) * count, node, count) for node, count in enumerate(counts)]
     heapify(clock)
     while True:
         time, node, count = heappop(clock)
@@ -166,8 +170,8 @@ def activate(
 def play(
     state: EventState, network: Network, rule: Rule, trainer: LocalTrainer, intervals: Floats, horizon: float
 ) -> Iterator[float]:
-    """Play all events up to and at the ``horizon``; yields the time of each before it happens."""
-    for time, node in events(intervals):
+    """Play all events up to and at the ``horizon`` but those done; yields the time of each before it happens."""
+    for time, node in events(intervals, state.activations):
         yield time
         if time > horizon:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -15,8 +16,9 @@ from torch import Tensor
 
 from outagefl import components
 from outagefl.datasets.arrays import ImageData
+from outagefl.engines.checkpoint import NONE, Checkpoint
 from outagefl.engines.checks import check_edges, check_partition
-from outagefl.engines.event_simulation import EventState, Network, play, start
+from outagefl.engines.event_simulation import EventState, Message, Network, play, start
 from outagefl.engines.metrics import tidy
 from outagefl.errors import InputError
 from outagefl.inputs.partitions import Partition
@@ -38,12 +40,14 @@ def run(
     speeds: Floats,
     report: Callable[[int, float], None],
     device: str,
+    checkpoint: Checkpoint = NONE,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; a round is an evaluation.
 
     ``spec``: a resolved run spec; ``topology``: directed edges (E, 2), [source, target]; ``links``: their loss rates,
     (E,); ``speeds``: seconds between activations, (n,); ``report``: called with the evaluation and the mean accuracy
-    over all nodes; ``device``: cpu, cuda or auto. Times are virtual seconds.
+    over all nodes; ``device``: cpu, cuda or auto; ``checkpoint``: where the run may be interrupted and go on. Times are
+    virtual seconds.
 
     Metrics: of every node accuracy (fraction of the common test images), loss (cross-entropy, nats), age (mean seconds
     since the messages in its inbox were generated) and, under a rule that estimates them, reception_rate (of the link
@@ -64,10 +68,14 @@ def run(
     weights, options = components.load("events rule", spec["rule"])
     memory = import_module(weights.__module__).memory(nodes, **options)
     row = trainer.model.row()
-    state = start(row, trainer.optimiser_states(nodes), memory)
-    watch = Watch(trainer, topology, horizon, report, **spec["evaluation"])
+    state, measured = checkpoint.resume(EventState, Message, Measured) or (
+        start(row, trainer.optimiser_states(nodes), memory),
+        Measured(),
+    )
+    watch = Watch(trainer, topology, horizon, report, measured, **spec["evaluation"])
     network = make_network(spec, topology, links, len(row) if spec["exchange"] == "all" else trainer.model.parameters)
     for time in play(state, network, partial(weights, **options), trainer, speeds, horizon):
+        checkpoint.offer(len(measured.times), (state, measured))
         watch.before(time, state)
     return watch.table()
 
@@ -81,6 +89,18 @@ def make_network(spec: Mapping[str, Any], topology: NDArray[np.int64], links: Fl
     return Network(targets, partial(received, **options), spec["chunk"], length, spec["fill_at"], spec["seed"])
 
 
+@dataclass
+class Measured:
+    """What a run has measured: when, and the metrics of each time, name → (n,) or (). previous: the last event's time.
+
+    All times are virtual seconds.
+    """
+
+    previous: float = 0.0
+    times: list[float] = field(default_factory=list)
+    metrics: list[dict[str, Floats]] = field(default_factory=list)
+
+
 class Watch:
     """Evaluates the nodes as virtual time goes by."""
 
@@ -90,43 +110,46 @@ class Watch:
         topology: NDArray[np.int64],
         horizon: float,
         report: Callable[[int, float], None],
+        measured: Measured,
         *,
         every: float,
         clock: str,
     ) -> None:
-        """Evaluate by one ``clock`` or another.
+        """Evaluate by one ``clock`` or another, beside what has been ``measured``, and note it there.
 
         ``seconds``: every ``every`` seconds, after all events up to then. ``events``, as in the released code: after
         the first event that is so much later than the last evaluation.
         """
         self._trainer, self._horizon, self._report = trainer, horizon, report
         self._every, self._clock = every, clock
-        self._due = every if clock == "seconds" else every - 1
-        self._previous = 0.0
+        self._measured = measured
         self._first = [min(sources, default=-1) for sources in _sources(topology)]
-        self._times: list[float] = []
-        self._measured: list[dict[str, Floats]] = []
+
+    @property
+    def _due(self) -> float:
+        """When the next evaluation is due."""
+        first = 0.0 if self._clock == "seconds" else -1.0
+        return (self._measured.times or [first])[-1] + self._every
 
     def before(self, time: float, state: EventState) -> None:
         """Evaluate what is due before an event at ``time``; called for every event, before it happens."""
-        if self._clock == "events" and self._previous >= self._due:
-            self._evaluate(self._previous, state)
-            self._due = self._previous + self._every
+        if self._clock == "events" and self._measured.previous >= self._due:
+            self._evaluate(self._measured.previous, state)
         while self._clock == "seconds" and self._due < time and self._due <= self._horizon:
             self._evaluate(self._due, state)
-            self._due += self._every
-        self._previous = time
+        self._measured.previous = time
 
     def table(self) -> pd.DataFrame:
         """All that was measured."""
-        metrics = {name: np.stack([one[name] for one in self._measured]) for name in self._measured[0]}
-        return tidy(metrics, np.array(self._times))
+        measured = self._measured.metrics
+        metrics = {name: np.stack([one[name] for one in measured]) for name in measured[0]}
+        return tidy(metrics, np.array(self._measured.times))
 
     def _evaluate(self, time: float, state: EventState) -> None:
         data = self._trainer.data
         results = self._trainer.measure_many(list(state.models), data.x_test, data.y_test).cpu().numpy()
-        self._times.append(time)
-        self._measured.append(
+        self._measured.times.append(time)
+        self._measured.metrics.append(
             {
                 "accuracy": results[:, 0],
                 "loss": results[:, 1],
@@ -135,7 +158,7 @@ class Watch:
                 "consensus_distance": np.array(consensus_distance(state.models[:, : self._trainer.model.parameters])),
             }
         )
-        self._report(len(self._times), float(results[:, 0].mean()))
+        self._report(len(self._measured.times), float(results[:, 0].mean()))
 
     def _rates(self, state: EventState) -> Floats:
         if RECEPTION_RATES not in state.memory:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from outagefl import components
 from outagefl.datasets.arrays import ImageData
+from outagefl.engines.checkpoint import NONE, Checkpoint
 from outagefl.engines.checks import check_availability, check_edges, check_partition
 from outagefl.engines.metrics import tidy
 from outagefl.engines.mixing import mix
@@ -165,12 +166,14 @@ def run(
     report: Callable[[int, float], None],
     device: str,
     probability: NDArray[np.float64] | None = None,
+    checkpoint: Checkpoint = NONE,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; time = round.
 
     ``spec``: a resolved run spec; ``topology``: (E, 2), undirected edges; ``availability``: bool (T, N); ``report``:
     called with the round and the mean accuracy over all clients at every evaluation; ``device``: cpu, cuda or auto;
-    ``probability``: what availability was drawn from, if anything; no gossip rule knows it.
+    ``probability``: what availability was drawn from, if anything; no gossip rule knows it; ``checkpoint``: where the
+    run may be interrupted and go on.
 
     Metrics: accuracy (fraction of the client's own test images) and loss (cross-entropy, nats) in every
     ``evaluation.every``-th round and the last; in every round online (0 or 1), lag (after the round), age (rounds
@@ -188,7 +191,7 @@ def run(
     trainer = trainer_class(module, on)(module, dataset, partition, seed, on, **spec["training"])
     scores, options = components.load("gossip rule", spec["rule"])
     neighbours = adjacency(topology, clients)
-    state = start(trainer.model.row(), clients, rounds)
+    state = checkpoint.resume(GossipState) or start(trainer.model.row(), clients, rounds)
     rule = partial(scores, **options)
     while state.round < rounds:
         online = availability[state.round]
@@ -196,4 +199,5 @@ def run(
         if due(state.round, rounds, every=spec["evaluation"]["every"]):
             evaluate(state, trainer)
             report(state.round, float(state.results[0].mean()))
+        checkpoint.offer(state.round, state)
     return tidy(state.metrics, np.arange(1.0, rounds + 1))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from torch import Tensor
 
 from outagefl import components
 from outagefl.datasets.arrays import ImageData
+from outagefl.engines.checkpoint import NONE, Checkpoint
 from outagefl.engines.checks import check_availability, check_partition, check_probability
 from outagefl.engines.metrics import tidy
 from outagefl.engines.schedule import due
@@ -159,11 +159,13 @@ def run(
     report: Callable[[int, float], None],
     device: str,
     probability: NDArray[np.float64] | None = None,
+    checkpoint: Checkpoint = NONE,
 ) -> pd.DataFrame:
     """The metrics of one run, as laid out by ``outagefl.engines.metrics.tidy``; time = round.
 
     ``spec``: a resolved run spec; ``availability``: bool (T, m); ``probability``: (T, m), where it is known;
-    ``report``: called with the round and the accuracy at every evaluation; ``device``: cpu, cuda or auto.
+    ``report``: called with the round and the accuracy at every evaluation; ``device``: cpu, cuda or auto;
+    ``checkpoint``: where the run may be interrupted and go on.
 
     Metrics, all of client −1. In evaluated rounds: accuracy (fraction of the test images), loss (cross-entropy, nats),
     train_accuracy and train_loss (on ``evaluation.train_images`` training images, the same in every round), and where
@@ -186,19 +188,20 @@ def run(
     step, options = components.load("server rule", spec["rule"])
     memory = import_module(step.__module__).memory
     model = trainer.model.row()
-    state = start(model, memory(clients, model, **options), clients, rounds)
+    state = checkpoint.resume(ServerState) or start(model, memory(clients, model, **options), clients, rounds)
     evaluation = dict(spec["evaluation"])
     wanted = evaluation.pop("train_images")
     images = some_images(len(dataset.y_train), wanted, generator(seed, "evaluation"))
-    probabilities: Iterable[NDArray[np.float64] | None] = repeat(None, rounds) if probability is None else probability
     try:
-        for online, p in zip(availability, probabilities, strict=True):
+        while state.round < rounds:
+            online, p = availability[state.round], None if probability is None else probability[state.round]
             advance(state, partial(step, **options), trainer, online, p, spec["server_learning_rate"])
             if (before := state.memory.pop(UNAMPLIFIED, None)) is not None:
                 state.record(unamplified_accuracy=float(trainer.measure(before, dataset.x_test, dataset.y_test)[0]))
             if due(state.round, rounds, **evaluation):
                 evaluate(state, trainer, spec["evaluated"], images)
                 report(state.round, state.metrics["accuracy"][state.round - 1])
+            checkpoint.offer(state.round, state)
     except TrainingError as error:
         log.warning("training diverged, the run counts as guessing from here on: %s", error)
         guess = 1 / len(dataset.classes)

@@ -1,4 +1,4 @@
-"""Runs, inputs and choices that nothing asks for any more."""
+"""Runs, inputs, choices and checkpoints that nothing asks for any more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from outagefl.errors import DataError
 from outagefl.files import SCRATCH
 from outagefl.provenance.tree import Tree
 from outagefl.runs.configured import configured
+from outagefl.runs.plan import CHECKPOINTS, is_finished
 
 KINDS = {"run": "runs/*/*", "choice": "choices/*/*.json", "input": "inputs/*/*"}
 REMNANT = "remnant of a killed job"
@@ -57,11 +58,18 @@ def named(results: Path) -> set[str]:
 
 
 def orphans(results: Path, asked_for: set[str]) -> Iterator[Orphan]:
-    """All runs, choices and inputs but those asked for, and what killed jobs left; the oldest of a kind first."""
+    """All runs, choices and inputs but those asked for, and what killed jobs left; the oldest of a kind first.
+
+    A checkpoint is asked for as its run is, while that is not finished.
+    """
     for kind, pattern in KINDS.items():
         paths = [path for path in results.glob(pattern) if not path.name.startswith(".")]
         unasked = [path for path in paths if path.relative_to(results).as_posix() not in asked_for]
         yield from sorted((_orphan(kind, path) for path in unasked), key=lambda each: each.made)
+    for path in sorted((results / CHECKPOINTS).glob("*/*.pt")):
+        run = f"runs/{path.relative_to(results / CHECKPOINTS).with_suffix('')}"
+        if run not in asked_for or is_finished(results / run):
+            yield _orphan("checkpoint", path)
     yield from (_orphan(REMNANT, path) for path in sorted(results.rglob(f"{SCRATCH}*")))
 
 

@@ -24,6 +24,7 @@ import torch
 
 from outagefl import components
 from outagefl.datasets import arrays
+from outagefl.engines.checkpoint import NONE, Checkpoint
 from outagefl.inputs import activation_intervals, availabilities, graphs, link_losses, partitions, probabilities
 from outagefl.training.allocator import keep_freed_memory
 from outagefl.training.devices import resolve
@@ -41,10 +42,12 @@ def execute(
     device: str,
     report: Callable[[int, float], None],
     read: Callable[[str, Path], Any] = read_input,
+    checkpoint: Checkpoint = NONE,
 ) -> pd.DataFrame:
     """Train and measure one run; ``report(round, mean accuracy)`` is called at every evaluation.
 
-    The engine is handed what ``inputs`` holds under the names it has there, as ``read`` by name and path.
+    The engine is handed what ``inputs`` holds under the names it has there, as ``read`` by name and path, and the
+    ``checkpoint``, where the run may be interrupted and go on.
 
     One thread computes: the order of float additions, and so every bit of the result, is then independent of the
     machine's load and number of cores. Cores are used by running jobs side by side. Float32 is float32 on a GPU, too,
@@ -57,7 +60,7 @@ def execute(
     torch.backends.cudnn.deterministic = True
     run, _ = components.load("engine", {"kind": spec["engine"]})
     loaded = {what: read(what, path) for what, path in inputs.items()}
-    metrics: pd.DataFrame = run(spec, **loaded, device=device, report=report)
+    metrics: pd.DataFrame = run(spec, **loaded, device=device, report=report, checkpoint=checkpoint)
     return metrics
 
 

@@ -52,6 +52,7 @@ INPUTS = {
 }
 MADE_FROM = dict.fromkeys([*INPUTS, *(name for kind in INPUTS.values() for name in kind.fields)])  # fields of a spec
 FORMAT = 1  # raise it when the layout of result files changes
+CHECKPOINTS = ".checkpoints"  # below the results folder; no output of any job
 
 
 @dataclass(frozen=True)
@@ -265,6 +266,11 @@ def make_plan(config: Mapping[str, Any], catalog: Mapping[str, Source]) -> Plan:
 def is_finished(folder: Path) -> bool:
     """Whether a run's folder holds all its files; they appear together, but a user may have removed some."""
     return (folder / "metrics.parquet").is_file() and (folder / "run.json").is_file()
+
+
+def checkpoint_file(root: Path, path: str) -> Path:
+    """Where a run that is not finished keeps what it can go on from."""
+    return root / CHECKPOINTS / f"{path.removeprefix('runs/')}.pt"
 
 
 def to_describe(plan: Plan) -> dict[str, dict[str, str]]:

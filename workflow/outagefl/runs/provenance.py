@@ -16,12 +16,21 @@ from outagefl.training.devices import resolve
 
 
 def provenance(
-    run: Run, choice: dict[str, Any] | None, data_note: str, device: str, started: float, packed: int
+    run: Run,
+    choice: dict[str, Any] | None,
+    data_note: str,
+    device: str,
+    started: float,
+    packed: int,
+    resumed_from: list[int],
+    seconds_before: float,
 ) -> dict[str, Any]:
     """Everything needed to say how a run was made; ``started`` in seconds since the epoch.
 
     ``choice``: what was chosen on validation seeds, where the spec has such an option. ``packed``: how many runs shared
-    the device in this process, this one included, and so its time and memory.
+    the device in this process, this one included, and so its time and memory. ``resumed_from``: the rounds at which an
+    interrupted run was gone on from; ``seconds_before``: how long had been trained for the last of them, before
+    ``started``.
     """
     return {
         "format": FORMAT,
@@ -31,11 +40,18 @@ def provenance(
         "data_note": data_note,
         "allocation": allocation(),
         "code": run_code(run.spec),
-        "device": "cpu" if resolve(device).type == "cpu" else torch.cuda.get_device_name(),
+        "device": device_name(device),
         "packed_runs": packed,
         **circumstances(started),
+        "resumed_from": resumed_from,
+        "seconds_before": seconds_before,
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
+
+
+def device_name(device: str) -> str:
+    """What computes where ``device`` is asked for: ``cpu``, or the name of the GPU."""
+    return "cpu" if resolve(device).type == "cpu" else str(torch.cuda.get_device_name())
 
 
 def checksums(path: str, metrics: Path, run: Run, root: Path) -> dict[str, dict[str, str]]:
