@@ -125,6 +125,7 @@ class Cluster:
         files = {name: f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed", "pid", "log")}
         run("munged", "--force", f"--socket={self.folder}/munge.socket", *files.values())
         run("slurmctld")
+        run("sh", "-c", "until scontrol ping | grep -q UP; do sleep 0.1; done")  # nodes that come earlier wait for long
         for node in NODES:
             self.start_node(node)
         self.wait_for_nodes()

@@ -117,9 +117,10 @@ def warning(cluster: Cluster, prepared: Project) -> None:
     """A job that is warned before its time limit ends by itself, and goes on where it was with more time."""
     warned = "train:slurm_extra='--signal=TERM@10'"  # what the profile says, for a job of a minute
     workflow = Workflow(prepared, *NOT_N2, "--set-resources", "train:runtime=1 * attempt", warned)
-    training = workflow.wait_for_training()
+    training = workflow.wait_for_training()  # where it takes longer than the warning to begin: of another attempt
     training.suspend()
-    wait_for(lambda: re.search(r"STEP \S+ ON n1 CANCELLED AT \S+ \*", workflow.logs()), PATIENCE)
+    job = workflow.jobs()[-1]
+    wait_for(lambda: f"STEP {job}.0 ON n1 CANCELLED" in workflow.logs(), PATIENCE)
     training.resume()
     workflow.finish()
     assert "SLURM status is: 'FAILED'" in workflow.output
