@@ -20,7 +20,7 @@ from outagefl.runs.interrupted import in_doubt
 from outagefl.runs.plan import drawn_from, everything_behind, make_plan, to_describe
 from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources, without_paths
-from outagefl.workspace import claim_workspace
+from outagefl.workspace import claim_workspace, require_folders
 
 RESULTS = Path("results")
 DESCRIPTIONS = {  # kind of input → files of its description
@@ -35,6 +35,7 @@ try:
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)
+    require_folders(RESULTS)
     CLAIMS = configuration.read_claims(Path("config/claims.yaml"))
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
@@ -138,6 +139,7 @@ wildcard_constraints:
 
 onstart:
     claim_workspace(RESULTS)
+    os.environ.update(OUTAGEFL_LATENCY_WAIT=str(workflow.execution_settings.latency_wait))
     jobs.write_jobs(PLAN, JOBS, RESULTS)
 
 
