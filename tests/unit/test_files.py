@@ -1,5 +1,7 @@
 """Files appear complete or not at all; locks end with their holders."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -8,7 +10,8 @@ import time
 
 import pytest
 
-from outagefl.files import locked, replacing
+from outagefl.files import appeared, locked, replacing
+from outagefl.workspace import claim_workspace
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
@@ -61,3 +64,24 @@ def test_a_waiting_process_gets_the_lock_when_the_holder_is_done(tmp_path):
     with locked(lock):
         assert holder.wait(5) == 0
     assert time.monotonic() - start < 30
+
+
+def test_where_there_are_no_locks_work_goes_on_with_a_note(tmp_path, monkeypatch, capsys):
+    def refuse(*_):
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with locked(tmp_path / "x.lock"), locked(tmp_path / "x.lock"):
+        pass
+    claim_workspace(tmp_path / "results")
+    [note] = capsys.readouterr().err.splitlines()
+    assert note.startswith("outagefl: note:")
+    assert "no locks" in note
+
+
+def test_a_file_is_waited_for_as_long_as_asked(tmp_path, monkeypatch):
+    late = tmp_path / "folder" / "late"
+    assert not appeared(late)
+    monkeypatch.setenv("OUTAGEFL_LATENCY_WAIT", "30")
+    subprocess.Popen(["sh", "-c", f"sleep 0.3; mkdir {late.parent}; touch {late}"])
+    assert appeared(late)

@@ -1,12 +1,9 @@
 """A whole tiny reproduction through Snakemake: what is made, what is made again, what a killed one leaves."""
 
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +11,7 @@ import pytest
 
 from outagefl.commands.run import read_spec
 from outagefl.errors import ConfigError
-from tests.workflow.conftest import Project, kill_group, outagefl, two_runs, wait_for
+from tests.workflow.conftest import Project, outagefl, two_runs
 
 RUNS = "results/tiny/runs.csv"  # the target of tests that need no figures
 FIGURES = ("accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag")
@@ -126,24 +123,6 @@ def test_settings_can_be_overridden_on_the_command_line(finished):
     assert planned["train"] == 1
 
 
-def test_a_full_disk_is_one_line_and_the_next_call_goes_on(finished, project):
-    """A results folder on a small file system that fills up, and is then made larger."""
-    project.change(two_runs)
-    results = project.root / "results"
-    results.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", results], check=False)
-    if mounted.returncode:
-        pytest.skip("needs the right to mount a file system")
-    try:
-        output = project.fail("--cores", "2")
-        assert "No space left on device" in output or "is the disk full?" in output
-        subprocess.run(["mount", "-o", "remount,size=200m", results], check=True)
-        project.finish("--cores", "2", RUNS)
-        assert project.metrics().items() <= finished.metrics().items()
-    finally:
-        subprocess.run(["umount", "-l", results], check=True)
-
-
 def test_single_files_and_runs_are_targets(project):
     project.change(two_runs)
     outages = project.root / "results/tiny/sfg/outages"
@@ -167,64 +146,6 @@ def test_what_is_finished_is_a_target_too_and_stays_as_it_is(finished):
     assert finished.planned(runs[0]) == {}
     assert finished.planned(index) == {"train": 1, "index": 1}
     assert "MissingRuleException" in finished.fail("-n", runs[0].replace("-s", "-t"))
-
-
-def ended_or_trained(process: subprocess.Popen[str], project: Project, runs: int) -> bool:
-    started = list((project.root / "results" / ".jobs").glob("*"))
-    trained = list((project.root / "results" / "runs" / "sfg").glob("[!.]*"))
-    return process.poll() is not None or (bool(started) and len(trained) >= runs)
-
-
-def test_snakemake_and_its_jobs_killed_in_the_middle(finished, project):
-    """SIGKILL of everything at once, three times at different points, then one call that finishes."""
-    for runs in (0, 1, 4):
-        process = project.start("--cores", "2", RUNS)
-        wait_for(partial(ended_or_trained, process, project, runs))
-        kill_group(process)
-    project.finish("--cores", "2", RUNS)
-    assert project.metrics() == finished.metrics()
-    assert project.planned(RUNS) == {}
-    assert not list((project.root / "results").rglob(".tmp-*"))
-
-
-def test_snakemake_alone_killed_while_its_jobs_go_on(finished, project):
-    project.change(two_runs)
-    process = project.start("--cores", "2", RUNS)
-    wait_for((project.root / "results/runs").is_dir)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    project.finish("--cores", "2", RUNS)
-    assert project.metrics().items() <= finished.metrics().items()
-
-
-def test_a_killed_training_job_is_reported_and_the_next_call_finishes(finished, project):
-    project.change(two_runs)
-    process = project.start("--cores", "2", RUNS)
-
-    def training():
-        return subprocess.run(
-            ["pgrep", "-g", str(process.pid), "-f", "train.py"], capture_output=True, text=True, check=False
-        ).stdout.split()
-
-    wait_for(training)
-    for child in training():
-        try:
-            os.kill(int(child), signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-    assert process.wait(300) != 0
-    project.finish("--cores", "2", RUNS)
-    assert project.metrics().items() <= finished.metrics().items()
-
-
-def test_a_second_snakemake_in_the_same_folder_is_told_who_is_at_work(project):
-    process = project.start("--cores", "1")
-    wait_for((project.root / "results" / ".workflow.lock").exists)
-    wait_for((project.root / "results" / ".workflow.lock").read_text)
-    message = project.fail("--cores", "1")
-    assert f"in use by process {process.pid}" in message
-    assert project.planned()  # looking is always allowed
-    kill_group(process)
 
 
 def test_a_run_from_its_spec_alone_gives_the_same_bits(finished):

@@ -78,6 +78,18 @@ studies:
         analysis: {figures: [accuracy_over_time]}
 """
 TRACE = "device,start,end\n" + "".join(f"phone-{n},{3600 * n},{3600 * (n + 9)}\n" for n in range(5))
+# Text is ASCII where the code does not say otherwise, it is another day, sets have another order, two threads compute.
+SURROUNDINGS = {
+    "LC_ALL": "C",
+    "PYTHONUTF8": "0",
+    "PYTHONCOERCECLOCALE": "0",
+    "TZ": "Pacific/Kiritimati",
+    "PYTHONHASHSEED": "1",
+    "OMP_NUM_THREADS": "2",
+    "OPENBLAS_NUM_THREADS": "2",
+    "MKL_NUM_THREADS": "2",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 PATIENCE = 1200  # seconds; a machine that has nothing else to do needs about 70
 # Records of how results were made, and the configuration, of which some parts change no result.
 ABOUT = {"logs", "benchmarks", "provenance", ".cache", ".jobs", ".locks", ".workflow.lock", "run.json", "config.yaml"}

@@ -5,9 +5,12 @@ What a script makes is recorded (``outagefl.provenance.records``).
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -47,8 +50,17 @@ def logged(log: str) -> Iterator[None]:
         _leave(str(error), screen, error.status)
     except MemoryError as error:
         _leave(f"not enough memory: {error or 'the input asks for more than there is'}", screen)
-    except OSError as error:  # the machine's: no permission, disk full (which some libraries tell without a number)
-        _leave(f"{error}{'' if error.errno else ' (is the disk full?)'}", screen)
+    except OSError as error:
+        _leave(_of_machine(error), screen)
+
+
+def _of_machine(error: OSError) -> str:
+    """What the machine refused; where the disk is full, which some libraries tell without a number, what is free."""
+    if error.errno not in (None, errno.ENOSPC, errno.EDQUOT):
+        return str(error)
+    free = (f"{shutil.disk_usage(place).free / 1e6:,.0f} MB in {place}" for place in ("results", tempfile.gettempdir()))
+    asked = "" if error.errno else " (is the disk full?)"
+    return f"{error}{asked}; free: {', '.join(free)}; make space, then start the same command again"
 
 
 def _leave(message: str, screen: int, status: int = 1) -> NoReturn:

@@ -15,10 +15,11 @@ from outagefl.errors import OutageflError
 from outagefl.fingerprint import used
 from outagefl.runs import jobs
 from outagefl.runs.analyses import shown_options
-from outagefl.runs.plan import make_plan, to_describe
+from outagefl.runs.interrupted import in_doubt
+from outagefl.runs.plan import drawn_from, everything_behind, make_plan, to_describe
 from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources, without_paths
-from outagefl.workspace import claim_workspace
+from outagefl.workspace import claim_workspace, require_folders
 
 RESULTS = Path("results")
 DESCRIPTIONS = {  # kind of input → files of its description
@@ -34,6 +35,7 @@ try:
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)
+    require_folders(RESULTS)
     CLAIMS = configuration.read_claims(Path("config/claims.yaml"))
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
@@ -41,6 +43,8 @@ except OutageflError as error:
     sys.exit(f"outagefl: {error}")
 
 SCALE = SETTINGS["scale"]
+
+IN_DOUBT = in_doubt(PLAN, RESULTS)
 
 # Only the main process decides what to train; a remote job reads the decision from its job file.
 if workflow.is_main_process:
@@ -69,8 +73,13 @@ def made_from(what, name):
     """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled."""
     made = PLAN.inputs[f"inputs/{what}/{name}"]
     files = [str(path) for path in SOURCES[made.source].paths] if made.source else []
-    source = {"source": ancient(files)} if files else {}
-    return {name: ancient(f"results/{need}") for name, need in made.needs.items()} | source
+    source = {"source": list(map(lasting, files))} if files else {}
+    return {name: lasting(f"results/{need}") for name, need in made.needs.items()} | source
+
+
+def lasting(path):
+    """A file whose time of change means nothing, but for those in doubt (``runs/interrupted.py``)."""
+    return path if path in IN_DOUBT else ancient(path)
 
 
 def promises(what, name):
@@ -86,19 +95,6 @@ def source_of(path):
         return source_of(made.needs["dataset"])
     source = SOURCES[made.source]
     return {**source.entry, "title": title(source)}
-
-
-def everything_behind(path):
-    """The settings of an input together with those of all that it is made from."""
-    made = PLAN.inputs[path]
-    return {
-        key: value for need in made.needs.values() for key, value in everything_behind(need).items()
-    } | made.spec
-
-
-def drawn_from(path):
-    """The availability that was drawn from a matrix of probabilities."""
-    return next(drawn for drawn, made in PLAN.inputs.items() if path in made.needs.values())
 
 
 def inputs_of(job):
@@ -143,6 +139,7 @@ wildcard_constraints:
 
 onstart:
     claim_workspace(RESULTS)
+    os.environ.update(OUTAGEFL_LATENCY_WAIT=str(workflow.execution_settings.latency_wait))
     jobs.write_jobs(PLAN, JOBS, RESULTS)
 
 

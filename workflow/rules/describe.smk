@@ -15,7 +15,7 @@ rule describe:
 
 rule describe_dataset:
     input:
-        data=lambda w: ancient(f"results/{DESCRIBED['dataset'][w.name]}"),
+        data=lambda w: lasting(f"results/{DESCRIBED['dataset'][w.name]}"),
     output:
         classes=report(
             f"results/{SCALE}/describe/dataset/{{name}}/classes.csv",
@@ -54,7 +54,7 @@ rule describe_dataset:
 
 rule describe_partition:
     input:
-        partition=lambda w: ancient(f"results/{DESCRIBED['partition'][w.name]}"),
+        partition=lambda w: lasting(f"results/{DESCRIBED['partition'][w.name]}"),
         data=lambda w: made_from("partition", Path(DESCRIBED["partition"][w.name]).name)["dataset"],
     output:
         clients=f"results/{SCALE}/describe/partition/{{name}}/clients.csv",
@@ -84,8 +84,10 @@ rule describe_partition:
 
 rule describe_probability:
     input:
-        probability=lambda w: ancient(f"results/{DESCRIBED['probability'][w.name]}"),
-        availability=lambda w: ancient(f"results/{drawn_from(DESCRIBED['probability'][w.name])}"),
+        probability=lambda w: lasting(f"results/{DESCRIBED['probability'][w.name]}"),
+        availability=lambda w: lasting(
+            f"results/{drawn_from(PLAN, DESCRIBED['probability'][w.name])}"
+        ),
         partition=lambda w: made_from("probability", f"{w.name}.npy").get("partition", []),
     output:
         clients=f"results/{SCALE}/describe/probability/{{name}}/clients.csv",
@@ -105,7 +107,7 @@ rule describe_probability:
     conda:
         "../../envs/analysis.yaml"
     params:
-        spec=lambda w: everything_behind(DESCRIBED["probability"][w.name]),
+        spec=lambda w: everything_behind(PLAN, DESCRIBED["probability"][w.name]),
         code=code("describe_probability.py"),
     script:
         "../scripts/describe_probability.py"
@@ -113,7 +115,7 @@ rule describe_probability:
 
 rule describe_trace:
     input:
-        trace=lambda w: ancient(f"results/{DESCRIBED['trace'][w.name]}"),
+        trace=lambda w: lasting(f"results/{DESCRIBED['trace'][w.name]}"),
     output:
         statistics=report(
             f"results/{SCALE}/describe/trace/{{name}}/statistics.csv",

@@ -9,7 +9,9 @@ with logged(snakemake.log[0]):
     listen()
     from outagefl.runs.batch import train_missing  # torch takes seconds, and signals may come before
     from outagefl.runs.jobs import read_job
+    from outagefl.runs.slots import gpu_slot
 
     root = Path("results")
     runs = read_job(root, snakemake.wildcards.job)
-    train_missing(runs, root, snakemake.params.device, snakemake.params.checkpoint_minutes)
+    with gpu_slot(snakemake.params.device):
+        train_missing(runs, root, snakemake.params.device, snakemake.params.checkpoint_minutes)

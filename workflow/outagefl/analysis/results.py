@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from outagefl.analysis.indexes import setting
 from outagefl.engines.metrics import MEAN
 from outagefl.errors import DataError
-from outagefl.files import checksum
+from outagefl.files import appeared, checksum
 
 
 def metrics(folder: Path, names: Sequence[str], *, mean: bool) -> pd.DataFrame:
@@ -45,6 +45,7 @@ def _read(folder: Path, wanted: list[tuple[str, str, Any]]) -> pd.DataFrame:
     """The rows of a run's metrics that pass the filters of ``pyarrow.parquet.read_table``."""
     path = folder / "metrics.parquet"
     try:
+        appeared(path)
         frame: pd.DataFrame = pq.read_table(path, filters=wanted).to_pandas()
         return frame.astype({"metric": str})
     except FileNotFoundError:

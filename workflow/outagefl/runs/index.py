@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
-from outagefl.files import checksum, replacing
+from outagefl.files import appeared, checksum, replacing
 
 
 def write_index(rows: Sequence[dict[str, Any]], root: Path, target: Path) -> None:
@@ -16,7 +16,7 @@ def write_index(rows: Sequence[dict[str, Any]], root: Path, target: Path) -> Non
     sums: dict[str, str] = {}
     for row in rows:
         metrics = root / row["run"] / "metrics.parquet"
-        if not metrics.is_file():
+        if not appeared(metrics):
             raise DataError(f"{metrics}: missing; start Snakemake again to train this run")
         if row["run"] not in sums:
             sums[row["run"]] = checksum(metrics)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
-from outagefl.files import SCRATCH, write_json
+from outagefl.files import SCRATCH, appeared, write_json
 from outagefl.fingerprint import SCRIPTS, closure
 from outagefl.provenance.records import UnsoundError, checksum, read
 from outagefl.runs.plan import Experiment, Plan, Run, batches, is_finished, short_hash
@@ -138,6 +138,7 @@ def write_jobs(plan: Plan, jobs: Jobs, root: Path) -> None:
 def read_job(root: Path, job: str) -> dict[str, Run]:
     """The runs of a job by path; DataError when nothing was planned under that name."""
     path = job_file(root, job)
+    appeared(path)
     try:
         return {run: Run(**content) for run, content in json.loads(path.read_text(encoding="utf-8")).items()}
     except FileNotFoundError:

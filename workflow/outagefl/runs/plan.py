@@ -290,6 +290,18 @@ def to_describe(plan: Plan) -> dict[str, dict[str, str]]:
     }
 
 
+def drawn_from(plan: Plan, path: str) -> str:
+    """The availability that was drawn from a matrix of probabilities."""
+    return next(drawn for drawn, made in plan.inputs.items() if path in made.needs.values())
+
+
+def everything_behind(plan: Plan, path: str) -> dict[str, Any]:
+    """The settings of an input together with those of all that it is made from."""
+    made = plan.inputs[path]
+    behind = [everything_behind(plan, need) for need in made.needs.values()]
+    return {key: value for settings in behind for key, value in settings.items()} | made.spec
+
+
 def make_input(what: str, spec: Mapping[str, Any], needs: Mapping[str, Path], target: Path) -> None:
     """Make one input; ``needs``: what it is made from, other inputs by name or the files of a ``source``."""
     import_module(INPUTS[what].module).create(spec, needs, target)
