@@ -14,7 +14,7 @@ from outagefl import config as configuration
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import used
-from outagefl.runs import jobs
+from outagefl.runs import claims, jobs
 from outagefl.runs.analyses import shown_options
 from outagefl.runs.plan import make_plan, to_describe
 from outagefl.runs.theory import declared_checks
@@ -34,7 +34,7 @@ try:
     SOURCES = sources(Path("config/sources.yaml"), SETTINGS.get("local", {}))
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)
-    CLAIMS = configuration.read_claims(Path("config/claims.yaml"))
+    CLAIMS = claims.declared_claims(SETTINGS, Path("config"))
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:
