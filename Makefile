@@ -26,7 +26,7 @@ $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configu
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup estimate costs reproduce describe report dry-run why verify archive orphans test lint lock clean-results
+.PHONY: help setup estimate costs reproduce describe report claims dry-run why verify archive orphans test lint lock clean-results
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -54,9 +54,12 @@ report: $(VENV)/.ready ## write the HTML report from finished results
 	$(BIN)/snakemake --report results/$(SCALE)/report.html $(SETTINGS)
 	@echo
 	@echo "Report:  results/$(SCALE)/report.html"
-	@echo "Claims:  results/$(SCALE)/claims.html"
+	@echo "Claims:  results/$(SCALE)/claims.html (in short: make claims)"
 	@echo "Runs:    results/$(SCALE)/runs.csv"
 	@echo "Tables and figures: results/$(SCALE)/<study>/<experiment>/"
+
+claims: $(VENV)/.ready ## print the verdicts on the published claims at SCALE
+	@$(OUTAGEFL) claims $(ARGS) results/$(SCALE)
 
 describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE uses
 	$(BIN)/snakemake describe --cores $(CORES) $(ARGS) $(SETTINGS)

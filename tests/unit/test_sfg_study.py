@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from outagefl.analysis import estimates
-from outagefl.config import load, read_claims
+from outagefl.config import load
 from outagefl.errors import ConfigError
 from outagefl.runs.analyses import analysis_of
 from outagefl.runs.expand import check_declarations, members
@@ -95,17 +94,6 @@ def test_every_experiment_is_declared_at_every_scale_beside_local(scale):
         assert list(members("sfg", settings, name))
         assert analysis_of("sfg", settings, name)
         assert "local" in declared["methods"]
-
-
-def test_the_claims_find_their_methods_and_levels_at_full_scale():
-    settings = sfg()
-    for name, claim in read_claims(CONFIG / "claims.yaml").items():
-        if claim["study"] != "sfg" or claim["experiment"] not in settings["experiments"]:
-            continue
-        placed = list(members("sfg", settings, claim["experiment"]))
-        for column, needed in estimates.needs(claim["statistic"]).items():
-            present = {m.method if column == "method" else m.factors[column] for m in placed}
-            assert present >= set(needed), name
 
 
 def test_a_task_is_data_network_and_partition():

@@ -14,7 +14,6 @@ from outagefl.analysis.theory import aggregation_bound, aggregation_error, scala
 from outagefl.analysis.theory.aggregation import bound, class_weights, error, floor, overtaken, simulate
 from outagefl.analysis.theory.neighbourhood import errors, gossip_rules, receiver_weights, with_receiver
 from outagefl.analysis.theory.result import mean_interval
-from outagefl.analysis.worked_examples import class_above_bound
 from outagefl.inputs.graphs import adjacency
 from outagefl.randomness import generator
 
@@ -154,11 +153,6 @@ def test_a_rule_that_does_not_discount_never_gets_ahead():
     found = findings(aggregation_error, methods=methods, method="same", baseline="dfedavg", repetitions=2, **options)
     ahead = [finding for statement, finding in found.items() if "has less error" in statement]
     assert [finding.holds for finding in ahead] == [False, False]
-
-
-def test_the_claim_is_decided_by_random_rules():
-    assert class_above_bound(neighbours=3, draws=500).ours == 100
-    assert class_above_bound(neighbours=3, draws=500).note == "500 of 500 random rules with 3 neighbours"
 
 
 TRIANGLE = adjacency(np.array([[0, 1], [0, 2], [1, 2]]), 3)

@@ -180,9 +180,9 @@ def upgrade_python(project: Project) -> dict[str, Any]:
 TABLE = [
     Row(
         "the style of figures (`analysis/style.py`)",
-        "all figures, those of the theory with their checks",
+        "all figures, those of the theory with their checks, and the claims, which rest on these",
         in_code("analysis/style.py"),
-        [*FIGURES, *THEORY],
+        [*FIGURES, *THEORY, "claims"],
     ),
     Row(
         "one figure's code",
@@ -261,7 +261,7 @@ TABLE = [
     Row(
         "a published claim",
         "the claims",
-        in_file("config/claims.yaml", "published: 11.1", "published: 11.2"),
+        in_file("config/claims.yaml", "published: 4.0", "published: 4.1"),
         ["claims"],
     ),
     Row(

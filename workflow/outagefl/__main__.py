@@ -6,10 +6,18 @@ import argparse
 import logging
 import sys
 
-from outagefl.commands import archive, estimate, orphans, run, verify, why
+from outagefl.commands import archive, claims, estimate, orphans, run, verify, why
 from outagefl.errors import OutageflError
 
-COMMANDS = {"run": run, "estimate": estimate, "why": why, "verify": verify, "orphans": orphans, "archive": archive}
+COMMANDS = {
+    "run": run,
+    "estimate": estimate,
+    "why": why,
+    "claims": claims,
+    "verify": verify,
+    "orphans": orphans,
+    "archive": archive,
+}
 
 
 def main() -> int:

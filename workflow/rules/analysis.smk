@@ -1,6 +1,6 @@
 # Analysis: compare runs in pairs, lay out tables, hold the published claims against them, say what was run.
 # Needs <experiment>/runs.csv, the runs it names, config/claims.yaml and, for some tables, config/published/<study>.csv;
-# makes tables, claims, runs.csv and config.yaml in results/<scale>/.
+# makes tables, claims (table and figure), runs.csv and config.yaml in results/<scale>/.
 
 
 rule comparisons:
@@ -63,13 +63,22 @@ rule table:
 rule claims:
     input:
         expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
+        findings=[f"results/{SCALE}/findings.csv"] if THEORY else [],
     output:
         csv=f"results/{SCALE}/claims.csv",
         html=report(
             f"results/{SCALE}/claims.html",
             caption="../../report/claims.rst",
             category="Claims",
-            labels={"experiment": "all", "table": "published claims"},
+            labels={"claims": "one by one"},
+        ),
+        tex=f"results/{SCALE}/claims.tex",
+        pdf=f"results/{SCALE}/claims.pdf",
+        png=report(
+            f"results/{SCALE}/claims.png",
+            caption="../../report/claims_figure.rst",
+            category="Claims",
+            labels={"claims": "at a glance"},
         ),
     log:
         f"results/logs/claims/{SCALE}.log",
@@ -80,12 +89,11 @@ rule claims:
     params:
         claims=CLAIMS,
         scale=SCALE,
-        tails={name: experiment.analysis["tail"] for name, experiment in PLAN.experiments.items()},
-        margins={
-            name: study["analysis"]["equivalence_margin"]
-            for name, study in SETTINGS["study_settings"].items()
+        experiments={
+            name: claims.settings(SETTINGS, name, each.analysis)
+            for name, each in PLAN.experiments.items()
         },
-        code=code("claims.py"),
+        code=code("claims.py", *claims.modules(CLAIMS)),
     script:
         "../scripts/claims.py"
 

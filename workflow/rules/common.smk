@@ -13,7 +13,7 @@ from outagefl import config as configuration, plugins
 from outagefl.describe.notes import title
 from outagefl.errors import OutageflError
 from outagefl.fingerprint import used
-from outagefl.runs import jobs
+from outagefl.runs import claims, jobs
 from outagefl.runs.analyses import shown_options
 from outagefl.runs.interrupted import in_doubt
 from outagefl.runs.plan import drawn_from, everything_behind, make_plan, to_describe
@@ -36,7 +36,7 @@ try:
     PLAN = make_plan(SETTINGS, SOURCES)
     THEORY = declared_checks(SETTINGS)
     require_folders(RESULTS)
-    CLAIMS = configuration.read_claims(Path("config/claims.yaml"))
+    CLAIMS = claims.declared_claims(SETTINGS, Path("config"))
     if workflow.is_main_process and SETTINGS.get("offline", False):
         jobs.require_sources(PLAN, RESULTS)
 except OutageflError as error:

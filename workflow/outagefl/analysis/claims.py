@@ -1,129 +1,165 @@
-"""The published claims beside our results, with a verdict for each (see ``verdicts`` for the rule).
+"""The published claims beside our results, with a verdict for each (``verdicts`` has the rules).
 
-The registry ``config/claims.yaml`` maps a claim's id to: study, source (where it is published), text, experiment (null
-for a worked example), statistic (kind and parameters, see ``estimates`` and ``worked_examples``), published, unit, and
-where needed sense, tolerance and note. The family of the Holm correction is all claims of one study that are tested at
-this scale; the tests of equivalence form a second one. Upper bounds (sense ``at most``) are judged by their interval
-and are in neither, nor are counts.
+What a claim of the registry ``config/claims.yaml`` may hold is said there; ``outagefl.runs.claims`` has checked it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from outagefl.analysis import estimates, worked_examples
+from outagefl import components
+from outagefl.analysis import estimates, verdicts
+from outagefl.analysis.claim_runs import by_protocol, meant
+from outagefl.analysis.contrast import Contrast
 from outagefl.analysis.estimates import Estimate
+from outagefl.analysis.indexes import SEPARATOR
+from outagefl.analysis.measured import Experiment
 from outagefl.analysis.statistics import holm
-from outagefl.analysis.verdicts import AT_MOST, COUNT, NOT_RUN, judge, judge_at_most, judge_count, judge_example
-from outagefl.analysis.writers import DASH, NO_BREAK, p_value
 from outagefl.errors import ConfigError
+from outagefl.runs.claims import POINTS, measured
 
-COLUMNS = ["id", "study", "text", "source", "sense", "published", "unit", "ours", "low", "high", "n", "p"]
-COLUMNS += ["p_equivalence", "verdict", "scale", "note"]
+COLUMNS = ["id", "study", "protocol", "verdict", "text", "source", "says", "published", "unit", "within", "ours", "low"]
+COLUMNS += ["high", "p", "p_against", "n", "scale", "experiment", "ran", "data", "note"]
+NUMBERS = ["published", "within", "ours", "low", "high", "p", "p_against", "n"]
 
 
 def evaluate(
-    claims: Mapping[str, Mapping[str, Any]],
-    experiments: Iterable[pd.DataFrame],
-    margins: Mapping[str, float],
+    claims: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    experiments: Mapping[str, Experiment],
+    findings: pd.DataFrame | None,
     scale: str,
-    notes: Mapping[str, str],
 ) -> pd.DataFrame:
-    """One row per claim, in the registry's order.
+    """One row per claim and protocol, in the registry's order.
 
-    ``experiments``: the scores (``results.scores``) of every experiment of the scale; ``margins``: study → equivalence
-    margin in the scores' unit; ``notes``: "study/experiment" → what a reader must know of its data.
+    ``claims``: study → id → claim; ``experiments``: "study/experiment" → its runs at this scale; ``findings``:
+    ``findings.tabulate`` of all theory checks, None for none.
 
-    Columns: id, study, text, source, sense, published, unit, ours, low, high (95 % interval), n (pairs), p and
-    p_equivalence (Holm-corrected; missing for an upper bound or a count), verdict, scale, note.
-    Raises ConfigError for a claim without a statistic whose experiment is run at this scale.
+    Columns: id, study, protocol, verdict, text, source, says, published, unit, within (how far off counts as none),
+    ours, low, high (95 % interval), p and p_against (Holm-corrected over the study's claims), n (seeds), scale,
+    experiment, ran (data set, clients, rounds), data (what must be known of them), note. What there is not is missing.
+    Raises ConfigError for a finding that there is not.
     """
-    by_name = {(frame["study"].iloc[0], frame["experiment"].iloc[0]): frame for frame in experiments}
     rows = []
-    for name, claim in claims.items():
-        study, experiment = claim["study"], claim["experiment"]
-        runs = by_name.get((study, experiment))
-        estimate, gap = _estimate(name, claim, runs, margins)
-        data = notes.get(f"{study}/{experiment}") if runs is not None else None
-        remarks = [estimate.note if estimate else gap, data, claim.get("note")]
-        ours = asdict(estimate) if estimate else {"ours": np.nan, "n": 0}
-        if claim.get("sense") == AT_MOST:
-            ours |= {"p": np.nan, "p_equivalence": np.nan}
-        told = {key: claim.get(key) for key in ("study", "text", "source", "sense", "published", "unit", "tolerance")}
-        told |= {"margin": margins.get(study), "scale": scale}
-        rows.append({"id": name, **told, **ours, "note": "; ".join(filter(None, remarks))})
-    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "null", "tolerance", "margin"])
-    for column in ("p", "p_equivalence"):
+    for study, of_study in claims.items():
+        for name, claim in of_study.items():
+            told = {key: claim.get(key) for key in ("text", "source", "published", "unit", "experiment", "within")}
+            told |= {"id": name, "study": study, "says": claim.get("says", verdicts.EFFECT), "scale": scale}
+            if "finding" in claim:
+                rows.append(told | _finding(claim, findings, f"claims: {study}.{name}", study))
+                continue
+            experiment = experiments.get(f"{study}/{claim['experiment']}")
+            rows += [told | row for row in _tested(claim, experiment, scale)]
+    table = pd.DataFrame(rows).reindex(columns=[*COLUMNS, "holds"])
+    table[NUMBERS] = table[NUMBERS].astype(float)
+    for column in ("p", "p_against"):
         table[column] = table.groupby("study")[column].transform(holm)
     table["verdict"] = [_verdict(row) for row in table.to_dict("records")]
     return table[COLUMNS]
 
 
-def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
-    """The frame of text to be shown to readers, one row per claim, from what ``evaluate`` returns."""
-    rows = [
-        {
-            "claim": f"{row['text']} ({row['source']})",
-            "verdict": row["verdict"],
-            "published": ("≤" + NO_BREAK if row["sense"] == AT_MOST else "") + _quantity(row["published"], row["unit"]),
-            "ours": _quantity(row["ours"], row["unit"]),
-            "95 % interval": _interval(row["low"], row["high"]),
-            "p (Holm)": p_value(row["p"]),
-            "pairs": row["n"] or DASH,
-            "note": row["note"],
-        }
-        for row in evaluated.to_dict("records")
-    ]
-    return pd.DataFrame(rows, index=evaluated["id"].to_list())
+def _finding(claim: Mapping[str, Any], findings: pd.DataFrame | None, where: str, study: str) -> dict[str, Any]:
+    """What a theory check found: all statements that begin alike must hold.
+
+    Shown is the first that does not, or the first of all.
+    """
+    check, start = claim["finding"]["check"], claim["finding"]["statement"]
+    told = {"says": "finding", "n": 0, "experiment": f"theory: {check}"}
+    own = None if findings is None else findings[(findings["study"] == study) & (findings["check"] == check)]
+    if own is None or own.empty:
+        return told
+    meant = own[own["statement"].str.startswith(start)]
+    if meant.empty:
+        raise ConfigError(f"{where}.finding.statement: no statement of {check} begins with {start!r}")
+    first = meant.sort_values("holds", kind="stable").iloc[0]  # "no" before "yes"
+    published = first["expected"] if claim["published"] is None else claim["published"]
+    near = "within" not in claim or abs(first["computed"] - published) <= claim["within"]
+    found = {"ours": first["computed"], "low": first["low"], "high": first["high"], "published": published}
+    holds = bool((meant["holds"] == "yes").all() and near)
+    return told | found | {"holds": holds, "note": _joined(str(first["note"]), claim.get("note"))}
 
 
-def _estimate(
-    name: str, claim: Mapping[str, Any], runs: pd.DataFrame | None, margins: Mapping[str, float]
-) -> tuple[Estimate | None, str]:
-    """The claim's estimate, or None and why there is none beyond its experiment not being run."""
-    statistic = dict(claim.get("statistic") or {})
-    kind = statistic.pop("kind", None)
-    if claim["experiment"] is None:
-        return worked_examples.KINDS[kind](**statistic), ""
-    if runs is None:
-        return None, ""
-    if kind is None:
-        where = f"{claim['study']}/{claim['experiment']}"
-        raise ConfigError(f"claims: {name}: {where} is run at this scale, so the claim needs a statistic")
-    for column, needed in estimates.needs(statistic).items():
-        present = set(runs[column]) if column in runs else set()
-        if absent := [name for name in needed if name not in present]:
-            what = "methods" if column == "method" else f"levels of {column}"
-            return None, f"{absent[0]} is not among the {what} of {claim['experiment']} at this scale"
-    return estimates.KINDS[kind](runs, margins[claim["study"]], **statistic), ""
+def _tested(claim: Mapping[str, Any], experiment: Experiment | None, scale: str) -> Iterator[dict[str, Any]]:
+    """What the experiment's runs say: a row for each protocol under which it was run."""
+    if claim.get("scale", scale) != scale:
+        yield {"n": 0, "note": _joined(f"needs the full setting, scale {claim['scale']}", claim.get("note"))}
+        return
+    if experiment is None:
+        yield {"n": 0, "note": claim.get("note")}
+        return
+    index, margin = experiment.index, experiment.margin
+    for protocol, runs in by_protocol(index, experiment.protocol):
+        told: dict[str, Any] = {"protocol": protocol}
+        rows, gap = meant(claim, runs)
+        if gap:
+            yield told | {"n": 0, "note": _joined(f"{gap} of {claim['experiment']} here", claim.get("note"))}
+            continue
+        found = asdict(estimate(claim, contrasts(claim, experiment.values(rows, measured(claim))), margin))
+        told |= {"ran": experiment.ran(rows), "data": experiment.data(rows)}
+        told |= {} if claim.get("says") in (verdicts.WINS, verdicts.COUNT) else {"within": _within(claim, margin)}
+        yield told | found | {"note": _joined(found["note"], claim.get("note"))}
+
+
+def contrasts(claim: Mapping[str, Any], values: pd.DataFrame) -> dict[str, Contrast]:
+    """What a claim compares, by name, those of ``each`` level by themselves; ``values``: as ``contrast`` has them.
+
+    Ratios are compared as differences of logarithms.
+    """
+    of_kind, options = components.load("statistic", claim["statistic"])
+    if claim.get("ratio"):
+        values = values.assign(value=np.log(values["value"]))
+    each = claim.get("each")
+    if not each:
+        found: dict[str, Contrast] = of_kind(values, **options)
+        return found
+    return {
+        SEPARATOR.join([name, *map(str, levels)]): contrast
+        for levels, own in values.groupby(each, sort=False)
+        for name, contrast in of_kind(own.drop(columns=each), **options).items()
+    }
+
+
+def estimate(claim: Mapping[str, Any], compared: Mapping[str, Contrast], margin: float) -> Estimate:
+    """What ``contrasts`` say of a claim, in its unit; ``margin``: of equivalence, in points."""
+    says, ratio = claim.get("says", verdicts.EFFECT), claim.get("ratio", False)
+    if says == verdicts.WINS:
+        return estimates.wins(next(iter(compared.values())))
+    if says == verdicts.COUNT:
+        return estimates.unresolved(compared, margin, claim["seeds"])
+    into, back = (np.log, np.exp) if ratio else (float, float)
+    published = np.nan if claim["published"] is None else float(into(claim["published"]))
+    within = float(into(_within(claim, margin)))
+    assertions: dict[str, tuple[estimates.Evidence, Callable[[float], float]]] = {
+        verdicts.EFFECT: (estimates.effect(within), lambda mean: -mean),
+        verdicts.AT_LEAST: (estimates.at_least(published, within), lambda mean: -mean),
+        verdicts.AT_MOST: (estimates.at_most(published, within), lambda mean: mean),
+        verdicts.ABOUT: (estimates.about(published, within), lambda mean: abs(mean - published)),
+    }
+    found = estimates.estimate(compared, *assertions[says], any_of=claim.get("any", False))
+    return replace(found, ours=float(back(found.ours)), low=float(back(found.low)), high=float(back(found.high)))
+
+
+def _within(claim: Mapping[str, Any], margin: float) -> float:
+    """How far off counts as none: as the claim says, else the study's margin, but no more than a published effect."""
+    default = 1.0 if claim.get("ratio") else margin if claim["unit"] in POINTS else 0.0
+    within = float(claim.get("within", default))
+    is_sized = claim.get("says", verdicts.EFFECT) == verdicts.EFFECT and claim["published"] is not None
+    return min(within, claim["published"]) if is_sized else within
 
 
 def _verdict(row: Mapping[Any, Any]) -> str:
-    if pd.isna(row["ours"]):
-        return NOT_RUN
-    if pd.notna(row["tolerance"]):
-        return judge_example(row["published"], row["ours"], row["tolerance"])
-    if row["sense"] == AT_MOST:
-        return judge_at_most(row["published"], row["low"], row["high"], row["margin"])
-    if row["sense"] == COUNT:
-        return judge_count(row["published"], row["ours"])
-    ours, low, high = (row[key] - row["null"] for key in ("ours", "low", "high"))
-    published = 0.0 if pd.isna(row["published"]) else row["published"] - row["null"]
-    return judge(published, ours, low, high, p=row["p"], p_equivalence=row["p_equivalence"])
+    if pd.notna(row["holds"]):
+        return verdicts.held(row["holds"])
+    if row["says"] == verdicts.COUNT and pd.notna(row["ours"]):
+        return verdicts.held(row["ours"] >= row["published"])
+    if not row["n"]:
+        return verdicts.NOT_RUN
+    return verdicts.judge(row["says"], row["published"], row["high"], row["p"], row["p_against"])
 
 
-def _number(value: float) -> str:
-    return f"{value:#.3g}".rstrip(".").replace("-", "−")
-
-
-def _interval(low: float, high: float) -> str:
-    return DASH if pd.isna(low) else f"{_number(low)}{NO_BREAK}…{NO_BREAK}{_number(high)}"
-
-
-def _quantity(value: float, unit: str) -> str:
-    return DASH if pd.isna(value) else f"{_number(value)}{NO_BREAK}{unit}"
+def _joined(*notes: str | None) -> str:
+    return "; ".join(filter(None, notes))

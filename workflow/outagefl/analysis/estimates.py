@@ -1,31 +1,32 @@
-"""What a claim's statistic is in our runs: one function per kind of statistic.
+"""What our runs say of a claim: an estimate with its interval, and the evidence for the claim and against it.
 
-Each takes the scores of one experiment (``results.scores``), the equivalence margin in the scores' unit and the
-parameters named in the claim registry. Settings are pooled and intervals clustered by seed.
+A claim rests on one contrast or several (``statistic``), each a number per seed and setting. Settings of a seed are not
+independent, so the seeds' means are what is tested, by t-tests: with every seed in every setting the same as standard
+errors clustered by seed. One function per assertion, the claim's ``says``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pandas as pd
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import special, stats
 
-from outagefl.analysis.indexes import factors
-from outagefl.analysis.looks import label
-from outagefl.analysis.pairing import pair
-from outagefl.analysis.statistics import LEVEL, Comparison, clustered, holm, sign_test_by_seed
-from outagefl.analysis.verdicts import UNRESOLVED, decide
+from outagefl.analysis.contrast import Contrast
+from outagefl.analysis.statistics import LEVEL, sign_test, sign_test_by_seed
+from outagefl.analysis.verdicts import ALPHA
+
+Seeds = NDArray[np.float64]  # (seeds,): what a contrast is for each seed
+Evidence = Callable[[Seeds], tuple[float, float]]  # the p-values for the claim and against it
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Our value with its 95 % interval, the number of pairs, and the p-values of no effect and of equivalence.
+    """Our value with its 95 % interval and the number of seeds; ``p``: for the claim, ``p_against``: against it.
 
-    ``null`` is the value that means no effect. What does not apply is NaN.
+    The p-values are not corrected yet. What there is too little data for is NaN.
     """
 
     ours: float
@@ -33,103 +34,150 @@ class Estimate:
     high: float = np.nan
     n: int = 0
     p: float = np.nan
-    p_equivalence: float = np.nan
-    null: float = 0.0
+    p_against: float = np.nan
     note: str = ""
 
 
-def needs(statistic: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What an experiment must have for a statistic of the registry: methods under ``method``, levels under factors."""
-    named = [statistic[key] for key in ("method", "baseline") if key in statistic]
-    named += [*statistic.get("methods", []), *(method for pair in statistic.get("pairs", []) for method in pair)]
-    levels = {factor: [str(level)] for factor, level in statistic.get("where", {}).items()}
-    if "factor" in statistic:
-        levels[statistic["factor"]] = [str(statistic["more"]), str(statistic["less"])]
-    return {"method": named, **levels}
+def above(values: Seeds, bound: float) -> float:
+    """The p-value of the one-sided t-test for a mean above ``bound``.
+
+    Two or more seeds that all have exactly zero leave no doubt, as methods that do the same. Other values without any
+    spread, and a single one, say nothing of how they would spread: NaN.
+    """
+    if len(values) < 2:
+        return np.nan
+    if np.ptp(values) == 0:
+        return float(bound >= 0) if values[0] == 0 else np.nan
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return float(special.stdtr(len(values) - 1, (bound - values.mean()) / error))
 
 
-def gains(scores: pd.DataFrame, method: str, baseline: str) -> pd.DataFrame:
-    """The pairs of a method and a baseline, as ``pairing.pair`` has them."""
-    return pair(scores[scores["method"].isin([method, baseline])], baseline)
+def below(values: Seeds, bound: float) -> float:
+    """The p-value of the one-sided t-test for a mean below ``bound``."""
+    return above(-values, -bound)
 
 
-def paired_gain(
-    scores: pd.DataFrame, margin: float, *, method: str, baseline: str, where: Mapping[str, Any] | None = None
+def effect(smallest: float) -> Evidence:
+    """Above zero. Against it: below the ``smallest`` effect that counts."""
+    return lambda x: (_twice(above(x, 0)), _twice(below(x, smallest)))
+
+
+def at_least(published: float, within: float) -> Evidence:
+    """Not below the published value by ``within`` or more; against it: by more."""
+    return lambda x: (_twice(above(x, published - within)), _twice(below(x, published - within)))
+
+
+def at_most(published: float, within: float) -> Evidence:
+    """Not above the published value by ``within`` or more; against it: by more."""
+    return lambda x: (_twice(below(x, published + within)), _twice(above(x, published + within)))
+
+
+def about(published: float, within: float) -> Evidence:
+    """Off the published value by less than ``within``, by two one-sided tests (Schuirmann 1987); against: more."""
+
+    def evidence(x: Seeds) -> tuple[float, float]:
+        low, high = published - within, published + within
+        return max(above(x, low), below(x, high)), _twice(min(below(x, low), above(x, high)))
+
+    return evidence
+
+
+def estimate(
+    contrasts: Mapping[str, Contrast], evidence: Evidence, off: Callable[[float], float], any_of: bool
 ) -> Estimate:
-    """The mean difference of a method to a baseline, over all settings, or those with these levels of some factors."""
-    for factor, level in (where or {}).items():
-        scores = scores[scores[factor] == str(level)]
-    pairs = gains(scores, method, baseline)
-    return _estimate(clustered(pairs["difference"], pairs["seed"], margin), "better in {wins} of {n} pairs")
+    """The estimate of a claim that says the same of all contrasts or, with ``any_of``, of at least one.
 
-
-def gain_difference(
-    scores: pd.DataFrame, margin: float, *, method: str, baseline: str, factor: str, more: Any, less: Any
-) -> Estimate:
-    """By how much the gain over a baseline at the level ``more`` of a factor exceeds that at the level ``less``.
-
-    Gains are subtracted within a seed and a setting of the other factors.
+    Shown is the contrast that decides: the one for which the claim is ``off`` the most (of any: the least). All of
+    them hold when the least certain one does, so its p-value is that of the claim (Berger 1982); that any one speaks
+    against the claim is corrected for their number (Bonferroni). Of any one it is the other way round. The interval is
+    one of as many at once.
     """
-    pairs = gains(scores, method, baseline)
-    same = [*(key for key in factors(scores) if key != factor), "seed"]
-    by_level = pairs.pivot(index=same, columns=factor, values="difference")
-    difference = (by_level[str(more)] - by_level[str(less)]).rename("difference").reset_index()
-    told = "larger in {wins} of {n} pairs of gains"
-    return _estimate(clustered(difference["difference"], difference["seed"], margin), told)
+    names, pairs = list(contrasts), list(contrasts.values())
+    values = [_by_seed(contrast) for contrast in pairs]
+    place = (np.argmin if any_of else np.argmax)([off(float(x.mean())) for x in values])
+    one, count = values[place], len(values)
+    supports, opposes = (np.array(each) for each in zip(*map(evidence, values), strict=True))
+    decisive = (_any, _all) if any_of else (_all, _any)
+    p, p_against = decisive[0](supports), decisive[1](opposes)
+    low, high = interval(one, 1 - (1 - LEVEL) / count)
+    note = f"{'best' if any_of else 'weakest'} of {count}: {names[place]}" if count > 1 else ""
+    return Estimate(float(one.mean()), low, high, len(one), p, p_against, "; ".join(filter(None, [note, _doubt(one)])))
 
 
-def unresolved_pairs(scores: pd.DataFrame, margin: float, *, pairs: Sequence[Sequence[str]], seeds: int) -> Estimate:
-    """How many pairs of methods are, over all settings, neither significantly different nor equivalent.
+def wins(contrast: Contrast) -> Estimate:
+    """The share of pairs above zero, in %, against one half.
 
-    p-values are Holm-corrected over the pairs. With fewer ``seeds`` than these, comparisons stay unresolved for want of
-    data whatever the methods are: there is no estimate then.
+    Pairs of one seed in several settings are not independent, so seeds are what is counted. p-values: exact sign test
+    over seeds. Interval: Clopper–Pearson for this share with as many trials as seeds (Korn & Graubard 1998, pairs of a
+    seed taken as copies of each other).
     """
-    if (found := scores["seed"].nunique()) < seeds:
-        return Estimate(np.nan, note=f"{found} of {seeds} seeds: too few to tell what stays unresolved")
-    compared = [gains(scores, *names) for names in pairs]
-    tests = [clustered(own["difference"], own["seed"], margin) for own in compared]
-    p, p_equivalence = holm([test.p_t for test in tests]), holm([test.p_equivalence for test in tests])
-    decided = [decide(test.difference, *both) for test, *both in zip(tests, p, p_equivalence, strict=True)]
-    told = [f"{label(one)} and {label(other)}: {how}" for (one, other), how in zip(pairs, decided, strict=True)]
-    return Estimate(decided.count(UNRESOLVED), n=sum(test.n for test in tests), note=", ".join(told))
+    difference, seeds = contrast.round(9), contrast.index.get_level_values("seed")
+    won, n, count = int((difference > 0).sum()), len(difference), seeds.nunique()
+    share = won / n
+    low = stats.beta.ppf((1 - LEVEL) / 2, share * count, (1 - share) * count + 1) if won else 0.0
+    high = stats.beta.ppf((1 + LEVEL) / 2, share * count + 1, (1 - share) * count) if won < n else 1.0
+    p = sign_test_by_seed(difference.to_numpy(), seeds.to_numpy())
+    note, least = f"{won} of {n} pairs", sign_test(count, 0)
+    if least >= ALPHA:
+        note += (
+            f"; {count} seed{'s'[: count > 1]} cannot decide: no p-value of a sign test over them is below {least:g}"
+        )
+    ends = (p, 1.0) if share > 0.5 else (1.0, p)
+    return Estimate(100 * share, float(100 * low), float(100 * high), count, *ends, note)
 
 
-def _estimate(found: Comparison, note: str) -> Estimate:
-    note = note.format(wins=found.wins, n=found.n)
-    return Estimate(found.difference, found.low, found.high, found.n, found.p_t, found.p_equivalence, note=note)
+def unresolved(contrasts: Mapping[str, Contrast], margin: float, seeds: int) -> Estimate:
+    """How many contrasts are neither significantly off zero nor significantly within ± ``margin``.
 
-
-def best_gain(scores: pd.DataFrame, margin: float, *, methods: Sequence[str], baseline: str) -> Estimate:
-    """``paired_gain`` of the method with the largest one; its p-value is Holm-corrected for the choice.
-
-    The value itself is not corrected: the largest of several gains is a little too large on average.
+    p-values are not corrected here: a correction would leave more of them open, in favour of the claim. With fewer
+    ``seeds`` than these, comparisons stay open for want of data whatever the methods are: there is no count then.
     """
-    found = [paired_gain(scores, margin, method=method, baseline=baseline) for method in methods]
-    best = int(np.argmax([gain.ours for gain in found]))
-    p = float(holm([gain.p for gain in found])[best])
-    gain = found[best]
-    note = f"best of {len(methods)}: {methods[best]}, {gain.note}"
-    return Estimate(gain.ours, gain.low, gain.high, gain.n, p, gain.p_equivalence, note=note)
+    values = {name: _by_seed(contrast) for name, contrast in contrasts.items()}
+    n = min(map(len, values.values()))
+    if n < seeds:
+        return Estimate(np.nan, n=n, note=f"{n} of {seeds} seeds: too few to tell what stays unresolved")
+    told = {name: _decided(x, margin) for name, x in values.items()}
+    note = ", ".join(f"{name}: {how}" for name, how in told.items())
+    return Estimate(sum(how == "open" for how in told.values()), n=n, note=note)
 
 
-def win_share(scores: pd.DataFrame, margin: float, *, method: str, baseline: str) -> Estimate:
-    """The share of pairs, in %, in which a method beats a baseline, against one half.
-
-    Pairs of one seed in several settings are not independent, so seeds are what is counted. p: exact sign test over
-    seeds. Interval: Clopper–Pearson for this share with as many trials as seeds (Korn & Graubard 1998, pairs of a seed
-    taken as copies of each other). There is no equivalence test.
-    """
-    pairs = gains(scores, method, baseline)
-    difference = pairs["difference"].round(9)
-    wins, n = int((difference > 0).sum()), len(pairs)
-    seeds, share = pairs["seed"].nunique(), wins / n
-    low = stats.beta.ppf((1 - LEVEL) / 2, share * seeds, (1 - share) * seeds + 1) if wins else 0.0
-    high = stats.beta.ppf((1 + LEVEL) / 2, share * seeds + 1, (1 - share) * seeds) if wins < n else 1.0
-    p = sign_test_by_seed(difference, pairs["seed"])
-    note = f"{wins} of {n} pairs; tested over {seeds} seeds, since pairs of a seed are not independent"
-    return Estimate(100 * share, float(100 * low), float(100 * high), n, p, null=50.0, note=note)
+def interval(values: Seeds, level: float) -> tuple[float, float]:
+    """The t interval of the mean; NaN for one value, the value itself where all are equal."""
+    if len(values) < 2:
+        return np.nan, np.nan
+    half = special.stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
 
 
-KINDS = {
-    function.__name__: function for function in (paired_gain, best_gain, win_share, gain_difference, unresolved_pairs)
-}
+def _decided(values: Seeds, margin: float) -> str:
+    if _twice(min(above(values, 0), below(values, 0))) < ALPHA:
+        return "different"
+    return "equivalent" if max(above(values, -margin), below(values, margin)) < ALPHA else "open"
+
+
+def _all(p: NDArray[np.float64]) -> float:
+    """The p-value that all of several hold: no correction; NaN where one is."""
+    return float(p.max())
+
+
+def _any(p: NDArray[np.float64]) -> float:
+    """The p-value that at least one of several holds; one that is NaN counts among them, but decides nothing."""
+    return np.nan if np.isnan(p).all() else min(1.0, len(p) * float(np.nanmin(p)))
+
+
+def _by_seed(contrast: Contrast) -> Seeds:
+    """The mean over settings of each seed; rounded, so that equal runs differ by exactly zero."""
+    seeds, place = np.unique(contrast.index.get_level_values("seed"), return_inverse=True)
+    means: Seeds = np.bincount(place, contrast.to_numpy(float), len(seeds)) / np.bincount(place)
+    return np.round(means, 9)
+
+
+def _twice(p: float) -> float:
+    """The p-value of a two-sided test of which one side is looked at."""
+    return float(np.minimum(1.0, 2 * p))
+
+
+def _doubt(values: Seeds) -> str:
+    if len(values) < 2:
+        return "one seed: no interval and no test"
+    return "the same for every seed: no spread to test with" if np.ptp(values) == 0 and values[0] else ""

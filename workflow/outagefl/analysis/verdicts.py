@@ -1,28 +1,27 @@
 """The verdict on a claim: one rule for all, fixed before any result was seen.
 
-A claim says that an effect is ``at least`` the published value (the usual sense) or ``at most`` ("only 1.8 points").
+What a claim ``says`` of what is measured, and of each contrast where it says several things at once:
 
-At least: with "significant" meaning a Holm-corrected p-value below 0.05, the first line that applies:
+- ``effect`` (the usual case): above zero and, where a size is published, of that size or more.
+- ``at least``, ``at most``: not below or not above the published value by more than ``within``.
+- ``about``: off the published value by less than ``within``. Parity is ``about`` 0.
+- ``wins``: in so many % of the pairs above zero.
+- ``unresolved``: so many comparisons are neither different nor equivalent.
 
-- ``reproduced``: significant, in the published direction, and the published value is not beyond the interval's far
-  end: it lies inside, or ours exceeds it.
-- ``direction only``: significant in the published direction, but the published value is beyond our interval.
-- ``not reproduced``: significant in the opposite direction, or equivalent to no effect (TOST within the margin,
-  corrected p below 0.05).
-- ``unresolved``: anything else; the data do not decide.
+Two p-values, each Holm-corrected over all claims of the study that are tested at this scale: ``p`` of the evidence for
+what is said, ``p_against`` of the evidence against it. Both count below 0.05. Those of one side alone are doubled, as
+the 95 % intervals have two sides; only ``about`` is tested as equivalence is, by two one-sided tests.
 
-At most: the bound is the published value plus the margin of equivalence, since a smaller excess counts as none.
+- ``reproduced``: ``p`` is significant, and an effect's published size does not exceed our interval.
+- ``direction only``: an effect with a significant ``p`` whose published size lies above our interval.
+- ``not reproduced``: ``p_against`` is significant and ``p`` is not. Against an effect speak those the other way
+  and those smaller than the study's margin of equivalence, or than the published size if that is less still: one test,
+  of being below that.
+- ``unresolved``: anything else; with so many seeds the data do not decide.
 
-- ``reproduced``: our whole 95 % interval lies at or below the bound; by how much, and on which side of zero, is no
-  matter.
-- ``not reproduced``: it lies above the bound.
-- ``unresolved``: the bound is inside, or there is no interval.
-
-Where nothing but a direction is published, ours must be above zero: that value is 0. A claim of a ``count`` has no
-sampling error to be tested: it is reproduced when ours is at least the published number.
-
-A worked example has no sampling error: it is reproduced when it agrees within the tolerance, else not.
-A claim whose experiment is not part of the scale is ``not run at this scale``.
+A count of unresolved comparisons has no p-value, and a statement of the theory (``finding``) neither: it was held
+against a computation, and is ``reproduced`` if it holds, else ``not reproduced``.
+A claim whose experiment, methods or levels are not part of the scale is ``not run at this scale``.
 """
 
 from __future__ import annotations
@@ -34,33 +33,24 @@ DIRECTION_ONLY = "direction only"
 NOT_REPRODUCED = "not reproduced"
 UNRESOLVED = "unresolved"
 NOT_RUN = "not run at this scale"
+VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNRESOLVED, NOT_RUN)
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"  # of a comparison; it may also be unresolved
 
-AT_MOST = "at most"  # the sense of an upper bound
-COUNT = "count"  # the sense of a number of things
+EFFECT, AT_LEAST, AT_MOST, ABOUT, WINS, COUNT = "effect", "at least", "at most", "about", "wins", "unresolved"
+SIZED = (EFFECT, WINS)  # what may hold in direction only
 
 
-def judge(published: float, ours: float, low: float, high: float, *, p: float, p_equivalence: float) -> str:
-    """The verdict on an effect that is said to be at least the published one.
-
-    All values relative to no effect = 0, p-values corrected, NaN where not defined.
-    """
-    direction = -1 if published < 0 else 1
-    far_end = high if direction > 0 else low
-    significant, same = p < ALPHA, ours * direction > 0
-    if significant and same:
-        return REPRODUCED if published * direction <= far_end * direction else DIRECTION_ONLY
-    if significant or p_equivalence < ALPHA:
-        return NOT_REPRODUCED
-    return UNRESOLVED
+def judge(says: str, published: float, high: float, p: float, p_against: float) -> str:
+    """The verdict of corrected p-values; ``published`` and the interval's upper end may be NaN."""
+    if p < ALPHA:
+        return DIRECTION_ONLY if says in SIZED and published > high else REPRODUCED
+    return NOT_REPRODUCED if p_against < ALPHA else UNRESOLVED
 
 
-def judge_at_most(published: float, low: float, high: float, margin: float) -> str:
-    """The verdict on an effect that is said to be at most the published one; all in one unit, NaN for no interval."""
-    if high <= published + margin:
-        return REPRODUCED
-    return NOT_REPRODUCED if low > published + margin else UNRESOLVED
+def held(holds: bool) -> str:
+    """The verdict on what is not tested but computed."""
+    return REPRODUCED if holds else NOT_REPRODUCED
 
 
 def decide(difference: float, p: float, p_equivalence: float) -> str:
@@ -68,13 +58,3 @@ def decide(difference: float, p: float, p_equivalence: float) -> str:
     if p < ALPHA:
         return BETTER if difference > 0 else WORSE
     return EQUIVALENT if p_equivalence < ALPHA else UNRESOLVED
-
-
-def judge_count(published: float, ours: float) -> str:
-    """The verdict on a number that is said to be at least the published one, and is counted."""
-    return REPRODUCED if ours >= published else NOT_REPRODUCED
-
-
-def judge_example(published: float, ours: float, tolerance: float) -> str:
-    """The verdict on a worked example."""
-    return REPRODUCED if abs(ours - published) <= tolerance else NOT_REPRODUCED

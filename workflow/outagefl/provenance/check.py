@@ -139,8 +139,10 @@ def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
     path = f"results/{scale}/claims.csv"
     if check.checked.get(path, True) is not None or (record := check.tree.record(path)) is None:
         return None
-    now = json.loads(json.dumps(configuration.read_claims(project / "config" / "claims.yaml")))
-    keys = [key for key, _, _ in configuration.differences(record.content["settings"].get("claims"), now)]
+    then = record.content["settings"].get("claims") or {}
+    registry = json.loads(json.dumps(configuration.read_claims(project / "config" / "claims.yaml")))
+    now = {study: registry.get(study) for study in then}
+    keys = [key for key, _, _ in configuration.differences(then, now)]
     return Finding(STALE, path, f"config/claims.yaml has changed since: {', '.join(keys)}") if keys else None
 
 

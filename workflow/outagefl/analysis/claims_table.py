@@ -1,0 +1,69 @@
+"""The claims and their verdicts as a table to be read."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from outagefl.analysis.verdicts import ABOUT, AT_LEAST, AT_MOST, NOT_RUN, VERDICTS
+from outagefl.analysis.writers import DASH, NO_BREAK, p_value
+
+SIGNS = {AT_LEAST: "≥", AT_MOST: "≤", ABOUT: "≈"}
+
+
+def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
+    """The frame of text to be shown, a row for each row of ``claims.evaluate``: tested claims before all others."""
+    told = evaluated.sort_values("verdict", key=lambda verdicts: verdicts == NOT_RUN, kind="stable")
+    rows = [
+        {
+            "study": row["study"],
+            "verdict": row["verdict"],
+            "claim": f"{row['text']} ({row['source']})",
+            "published": published(row["says"], row["published"], row["unit"]),
+            "ours": quantity(row["ours"], row["unit"]),
+            "95 % interval": interval(row["low"], row["high"]),
+            "p": p_value(row["p"]),
+            "p against": p_value(row["p_against"]),
+            "seeds": f"{row['n']:.0f}" if row["n"] else DASH,
+            "protocol": row["protocol"] if pd.notna(row["protocol"]) and row["protocol"] else DASH,
+            "ran": "; ".join(row[key] for key in ("ran", "data") if pd.notna(row[key]) and row[key]) or DASH,
+            "note": row["note"] if pd.notna(row["note"]) else "",
+        }
+        for row in told.to_dict("records")
+    ]
+    return pd.DataFrame(rows, index=told["id"].to_list())
+
+
+def caption(evaluated: pd.DataFrame) -> str:
+    """What the table shows, and how many claims of each study have which verdict."""
+    scale = evaluated["scale"].iloc[0]
+    counts = [
+        f"{study}: " + ", ".join(f"{(own['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
+        for study, own in evaluated.groupby("study", sort=False)
+    ]
+    return (
+        f"Published claims at scale {scale}. {'; '.join(counts)}. Effects count as reproduced when they exceed what is "
+        "published; ≥, ≤ and ≈ stand for claims of at least, at most and about so much. Evidence for a claim (p) and "
+        "against it (p against) is Holm-corrected over the claims of a study that were tested. Intervals are 95 % "
+        "each, over seeds."
+    )
+
+
+def published(says: str, value: float, unit: str) -> str:
+    """The published value with what is said of it."""
+    return (SIGNS[says] + NO_BREAK if says in SIGNS else "") + quantity(value, unit)
+
+
+def number(value: float) -> str:
+    """Three significant digits, with a real minus."""
+    text = f"{value:.3g}" if abs(value) < 1e-3 or abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
+    return text.replace("-", "−")
+
+
+def interval(low: float, high: float) -> str:
+    """Both ends, or a dash where there are none."""
+    return DASH if pd.isna(low) else f"{number(low)}{NO_BREAK}…{NO_BREAK}{number(high)}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with its unit, or a dash where there is none."""
+    return DASH if pd.isna(value) else f"{number(value)}{NO_BREAK}{unit}"

@@ -1,0 +1,86 @@
+"""Print the verdicts on the published claims, from results that are there.
+
+A line per tested claim: the published value (≥, ≤, ≈: at least, at most, about), ours with its 95 % interval, the
+corrected p-values of the evidence for and against the claim, the number of seeds. More is in claims.html beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from outagefl.analysis.claims import COLUMNS
+from outagefl.analysis.claims_table import interval, number, published
+from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
+from outagefl.analysis.writers import DASH, p_value
+from outagefl.errors import ConfigError
+
+HEADINGS = ("claim", "verdict", "published", "ours", "p", "against", "n", "")
+WIDTH = 120
+LONGEST = 30  # characters of what is published, and of ours
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("results", type=Path, help="a folder of results such as results/quick")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the table."""
+    print(told(read(arguments.results / "claims.csv")))
+    return 0
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The verdicts that a workflow wrote; ConfigError naming the file where there are none."""
+    try:
+        found = pd.read_csv(path)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; `make reproduce` writes it") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: not a table of claims ({error})") from None
+    if missing := [column for column in COLUMNS if column not in found]:
+        raise ConfigError(f"{path}: not a table of claims, it lacks the column {missing[0]!r}")
+    return found
+
+
+def told(claims: pd.DataFrame) -> str:
+    """The table as lines of at most 120 characters: studies below each other, what was not run at their ends."""
+    lines: list[str] = []
+    for study, own in claims.groupby("study", sort=False):
+        tested, others = own[own["verdict"] != NOT_RUN], own[own["verdict"] == NOT_RUN]
+        counts = [f"{(own['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS]
+        lines += [f"{study}: {', '.join(counts)}", *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))])]
+        if len(others):
+            lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", WIDTH, break_on_hyphens=False)
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
+    released = " (released)" if row["protocol"] == "released" else ""
+    ours = number(row["ours"]) + (f" [{interval(row['low'], row['high'])}]" if pd.notna(row["low"]) else "")
+    seeds = f"{row['n']:.0f}" if row["n"] else DASH
+    theirs = published(row["says"], row["published"], row["unit"])
+    return (
+        f"{row['id']}{released}",
+        row["verdict"],
+        theirs[:LONGEST],
+        ours[:LONGEST],
+        p_value(row["p"]),
+        p_value(row["p_against"]),
+        seeds,
+        row["text"],
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
