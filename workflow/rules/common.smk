@@ -7,7 +7,8 @@ from pathlib import Path
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(WORKFLOW))
-os.environ.update(PYTHONPATH=str(WORKFLOW))  # for the scripts, here and in remote jobs, which read this file too
+# For the scripts, here and in remote jobs, which read this file too.
+os.environ.update(PYTHONPATH=str(WORKFLOW))
 
 from outagefl import config as configuration, plugins
 from outagefl.describe.notes import title
