@@ -40,8 +40,8 @@ def draw(evaluated: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(COLUMN * max(len(columns), 1.6), height + 1.6), layout="constrained")
         parts = figure.subfigures(1, len(columns), squeeze=False)[0]
         for part, (study, own, panels) in zip(parts, columns, strict=True):
-            tested = int((own["verdict"] != NOT_RUN).sum())
-            part.suptitle(f"{study}: {tested} of {len(own)} claims tested", fontsize=11, weight="bold")
+            tested, every = (each["id"].nunique() for each in (own[own["verdict"] != NOT_RUN], own))
+            part.suptitle(f"{study}: {tested} of {every} claims tested", fontsize=11, weight="bold")
             _draw_study(part, panels, height)
         _legend(figure, evaluated)
     return figure
