@@ -64,7 +64,9 @@ def test_the_table_has_tested_claims_first_and_all_they_rest_on():
 
 
 def test_files_for_machines_papers_and_readers(tmp_path):
-    frame, shown = evaluated(), claims_table(evaluated())
+    frame = pd.concat([evaluated(), evaluated(2).assign(protocol=["paper", "released"])])  # under both protocols
+    frame = frame.reset_index(drop=True)
+    shown = claims_table(frame)
     write_csv(frame, tmp_path / "claims.csv")
     back = read(tmp_path / "claims.csv")
     assert back["p"].equals(frame["p"])

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from outagefl.analysis import style
-from outagefl.analysis.claims_table import SIGNS, number
+from outagefl.analysis.claims_table import SIGNS, name, number
 from outagefl.analysis.verdicts import DIRECTION_ONLY, EFFECT, NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNRESOLVED, WINS
 from outagefl.analysis.writers import DASH
 
@@ -40,8 +40,8 @@ def draw(evaluated: pd.DataFrame) -> Figure:
         figure = Figure(figsize=(COLUMN * max(len(columns), 1.6), height + 1.6), layout="constrained")
         parts = figure.subfigures(1, len(columns), squeeze=False)[0]
         for part, (study, own, panels) in zip(parts, columns, strict=True):
-            tested = int((own["verdict"] != NOT_RUN).sum())
-            part.suptitle(f"{study}: {tested} of {len(own)} claims tested", fontsize=11, weight="bold")
+            tested, every = (each["id"].nunique() for each in (own[own["verdict"] != NOT_RUN], own))
+            part.suptitle(f"{study}: {tested} of {every} claims tested", fontsize=11, weight="bold")
             _draw_study(part, panels, height)
         _legend(figure, evaluated)
     return figure
@@ -62,7 +62,7 @@ def _draw_study(part: SubFigure, panels: dict[str, pd.DataFrame], height: float)
     grid[-1].set_axis_off()
     for axes, (title, rows) in zip(grid[:-1], panels.items(), strict=True):
         axes.set_title(title, loc="left", fontsize=9)
-        axes.set_yticks(range(len(rows)), [_name(row) for row in rows.to_dict("records")], fontsize=7.5)
+        axes.set_yticks(range(len(rows)), [_label(row) for row in rows.to_dict("records")], fontsize=7.5)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="x", labelsize=7.5)
         (_draw_theory if title.startswith("theory") else _draw_values)(axes, rows)
@@ -123,10 +123,9 @@ def _limits(rows: pd.DataFrame, null: list[float]) -> tuple[float, float]:
     return (math.exp(left), math.exp(right)) if ratio else (left, right)
 
 
-def _name(row: dict[Any, Any]) -> str:
-    """A claim's id, with what is said of the published value and the protocol where it is the released code's."""
-    sign, released = SIGNS.get(row["says"], ""), row["protocol"] == "released"
-    return f"{row['id']}{' ' + sign if sign else ''}{' (released)' if released else ''}"
+def _label(row: dict[Any, Any]) -> str:
+    """A claim's name with what is said of the published value."""
+    return " ".join([name(row), *([SIGNS[row["says"]]] if row["says"] in SIGNS else [])])
 
 
 def _legend(figure: Figure, evaluated: pd.DataFrame) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from outagefl.analysis.verdicts import ABOUT, AT_LEAST, AT_MOST, NOT_RUN, VERDICTS
@@ -30,7 +33,7 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
         }
         for row in told.to_dict("records")
     ]
-    return pd.DataFrame(rows, index=told["id"].to_list())
+    return pd.DataFrame(rows, index=[name(row) for row in told.to_dict("records")])
 
 
 def caption(evaluated: pd.DataFrame) -> str:
@@ -46,6 +49,11 @@ def caption(evaluated: pd.DataFrame) -> str:
         "against it (p against) is Holm-corrected over the claims of a study that were tested. Intervals are 95 % "
         "each, over seeds."
     )
+
+
+def name(row: Mapping[Any, Any]) -> str:
+    """A claim's id; one that is tested under the released code's protocol, too, says so in that row."""
+    return f"{row['id']}{' (released)' if row['protocol'] == 'released' else ''}"
 
 
 def published(says: str, value: float, unit: str) -> str:

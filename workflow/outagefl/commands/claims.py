@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from outagefl.analysis.claims import COLUMNS
-from outagefl.analysis.claims_table import interval, number, published
+from outagefl.analysis.claims_table import interval, name, number, published
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
 from outagefl.analysis.writers import DASH, p_value
 from outagefl.errors import ConfigError
@@ -63,12 +63,11 @@ def told(claims: pd.DataFrame) -> str:
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
-    released = " (released)" if row["protocol"] == "released" else ""
     ours = number(row["ours"]) + (f" [{interval(row['low'], row['high'])}]" if pd.notna(row["low"]) else "")
     seeds = f"{row['n']:.0f}" if row["n"] else DASH
     theirs = published(row["says"], row["published"], row["unit"])
     return (
-        f"{row['id']}{released}",
+        name(row),
         row["verdict"],
         theirs[:LONGEST],
         ours[:LONGEST],
