@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import ConfigError, unknown
-from outagefl.plugins import PACKAGE, folders
+from outagefl.plugins import PACKAGE, folders, parsed
 
 
 @cache
@@ -42,18 +42,11 @@ def _signatures(family: str, roots: tuple[Path, ...]) -> dict[str, dict[str, boo
     folder, function = families()[family]
     found = {}
     for path in sorted(path for root in roots for path in (root / folder).glob("*.py")):
-        for node in _parsed(path).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 defaults = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
                 found[path.stem] = {argument.arg: default is None for argument, default in defaults}
     return found
-
-
-def _parsed(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError) as error:
-        raise ConfigError(f"{path}: not readable as Python ({error})") from None
 
 
 def module_name(family: str, kind: str) -> str:
@@ -72,6 +65,10 @@ def check(family: str, settings: Mapping[str, Any], where: str) -> None:
         raise ConfigError(f"{where}: {dict(settings)} has no kind; expected one of {', '.join(known)}")
     kind = settings["kind"]
     if kind not in known:
+        folder, function = families()[family]
+        for file in (root / folder / f"{kind}.py" for root in folders()):
+            if file.is_file():
+                raise ConfigError(f"{where}: {file}: defines no function {function!r}, which every {family} has")
         raise ConfigError(f"{where}: {unknown(family, kind, known)}")
     options = known[kind]
     for option in settings:
@@ -91,8 +88,5 @@ def load(family: str, settings: Mapping[str, Any]) -> tuple[Callable[..., Any], 
     """The component's function and its options."""
     check(family, settings, family)
     kind = settings["kind"]
-    folder, name = families()[family]
-    package = import_module(f"outagefl.{folder.replace('/', '.')}")
-    package.__path__ = [str(root / folder) for root in (PACKAGE, *folders())]
-    function = getattr(import_module(module_name(family, kind)), name)
+    function = getattr(import_module(module_name(family, kind)), families()[family][1])
     return function, {key: value for key, value in settings.items() if key != "kind"}

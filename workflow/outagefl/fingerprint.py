@@ -13,11 +13,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
+from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
-from outagefl.plugins import PACKAGE, folders
+from outagefl.plugins import PACKAGE, folders, parsed
 
 SCRIPTS = PACKAGE.parent / "scripts"
 SCRIPT = "script:"  # before the names of scripts
@@ -56,14 +57,15 @@ def _file_of(module: str, roots: tuple[Path, ...]) -> Path | None:
 
 @cache
 def _read(path: Path) -> tuple[str, frozenset[str]]:
-    """Digest of one file and the names it imports, at whatever depth in the code."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """Digest of one file and the names it imports, at whatever depth in the code; relative ones begin with dots."""
+    tree = parsed(path)
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (f"{node.module}." if node.module else "")
+            names |= {f"{origin}{alias.name}" for alias in node.names}
     return _digest(tree), frozenset(names)
 
 
@@ -92,7 +94,9 @@ def closure(modules: Iterable[str], scripts: Iterable[Path] = ()) -> dict[str, s
         path = _file_of(module, roots)
         if path is not None and module not in digests and module not in IGNORED:
             digests[module], names = _read(path)
-            waiting |= {parent for name in names for parent in _with_parents(name)} - digests.keys()
+            package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+            absolute = {resolve_name(name, package) for name in names}
+            waiting |= {parent for name in absolute for parent in _with_parents(name)} - digests.keys()
     return dict(sorted(digests.items()))
 
 

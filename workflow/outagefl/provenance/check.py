@@ -148,7 +148,7 @@ def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
 
 def check_folder(results: Path, scale: str, project: Path) -> Check:
     """Check a scale below a folder of results, with the code, plug-ins and configuration of ``project``."""
-    plugins.use(configuration.read_yaml(project / "config" / "config.yaml").get("plugins", []))
+    plugins.use(configuration.read_yaml(project / "config" / "config.yaml").get("plugins", []), project)
     check = Check(Tree(results, project), project / "workflow", own=plugins.folders())
     check.scale(scale)
     resolved = f"results/{scale}/config.yaml"
