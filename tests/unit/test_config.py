@@ -129,8 +129,8 @@ def test_bad_yaml_names_the_file(tmp_path):
 
 def test_a_list_can_be_added_to():
     base = {"methods": ["a", "b"], "analysis": {"figures": ["x"]}}
-    added = merge(base, {"methods+": ["b", "c"], "analysis": {"figures+": ["y"], "tables+": ["z"]}})
-    assert added == {"methods": ["a", "b", "c"], "analysis": {"figures": ["x", "y"], "tables": ["z"]}}
+    added = merge(base, {"methods+": ["b", "c"], "analysis": {"figures+": ["y"]}})
+    assert added == {"methods": ["a", "b", "c"], "analysis": {"figures": ["x", "y"]}}
     assert base == {"methods": ["a", "b"], "analysis": {"figures": ["x"]}}
     more = plan_with({"experiments": {"outages": {"methods+": ["sfg_validated"], "factors": {"topology+": ["ring"]}}}})
     members = [member for _, member in more.experiments["sfg/outages"].members]
@@ -141,7 +141,16 @@ def test_a_list_can_be_added_to():
 @pytest.mark.parametrize(
     ("added", "parts"),
     [
-        ({"methods+": "sfg"}, ["methods+", "'sfg'", "no list"]),
+        ({"methods+": "sfg"}, ["config: overrides: sfg.experiments.outages.methods+", "'sfg'", "no list"]),
+        (
+            {"analysis": {"figures+": ["self_weight"]}},
+            ["sfg.experiments.outages.analysis.figures+", "no list 'figures'"],
+        ),
+        ({"factors": {"clients+": [10]}}, ["factors.clients+", "no list 'clients' here to add to"]),
+        ({"seeds+": [77]}, ["outages.seeds+", "no list 'seeds'"]),
+        ({"methods+": ["sfg"], "methods": ["dfedavg"]}, ["'methods' and 'methods+' stand beside each other"]),
+        ({"factors": {1: [10]}}, ["outages.factors.1", "the key 1 is no text"]),
+        ({"factors": {True: [10]}}, ["outages.factors.True", "the key True is no text"]),
         ({"methods+": ["sgf"]}, ["'sgf'", "did you mean 'sfg'"]),
         ({"method+": ["sfg"]}, ["'method'", "did you mean 'methods'"]),
     ],

@@ -117,32 +117,49 @@ def check(content: Any, schema: str, where: str, *, partial: bool = False) -> No
         raise ConfigError(_explain(min(found, key=lambda e: (e.validator != "additionalProperties", e.path)), where))
 
 
-def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """``overlay`` over ``base``, by the rules in this module's docstring; both stay unchanged."""
+def merge(base: Mapping[str, Any], overlay: Mapping[str, Any], where: str = "config") -> dict[str, Any]:
+    """``overlay`` over ``base``, by the rules in this module's docstring; both stay unchanged.
+
+    Raises ConfigError, with the place ``where`` it stands, for an addition to what is no list in ``base``.
+    """
     merged = dict(base)
     for key, value in overlay.items():
+        place, name = f"{where}.{key}", _list_of(key)
         if value is None:
             merged.pop(key, None)
-        elif key.endswith(MORE):
-            listed = merged.get(key.removesuffix(MORE), [])
-            merged[key.removesuffix(MORE)] = [*listed, *(each for each in value if each not in listed)]
+        elif name != key:
+            if not isinstance(base.get(name), list):
+                raise ConfigError(f"{place}: there is no list {name!r} here to add to; expected {name}: [...]")
+            merged[name] = [*base[name], *(each for each in value if each not in base[name])]
         elif isinstance(value, Mapping) and "kind" not in value and isinstance(merged.get(key), Mapping):
-            merged[key] = merge(merged[key], value)
+            merged[key] = merge(merged[key], value, place)
         else:
             merged[key] = value
     return merged
 
 
-def _in_full(overlay: Any) -> Any:
-    """An overlay as if its lists replaced others, for the schemas; ConfigError for an addition that is no list."""
+def _list_of(key: Any) -> Any:
+    """The key of the list that ``methods+`` adds to; any other key as it is."""
+    return key.removesuffix(MORE) if isinstance(key, str) else key
+
+
+def _in_full(overlay: Any, where: str) -> Any:
+    """An overlay as if its lists replaced others, for the schemas; ConfigError for keys that cannot be any."""
     if not isinstance(overlay, Mapping):
         return overlay
+    full: dict[Any, Any] = {}
     for key, value in overlay.items():
-        if str(key).endswith(MORE) and not isinstance(value, list):
+        place, name = f"{where}.{key}", _list_of(key)
+        if not isinstance(key, str):
+            raise ConfigError(f"{place}: the key {key!r} is no text; expected it in quotes")
+        if name != key and not isinstance(value, list):
+            raise ConfigError(f"{place}: {value!r} is no list; expected what the list {name!r} gets in addition")
+        if name in full:
             raise ConfigError(
-                f"{key}: {value!r} is no list; expected what the list {key.removesuffix(MORE)!r} gets in addition"
+                f"{place}: {name!r} and {f'{name}{MORE}'!r} stand beside each other; expected one of them"
             )
-    return {str(key).removesuffix(MORE): _in_full(value) for key, value in overlay.items()}
+        full[name] = _in_full(value, place)
+    return full
 
 
 def differences(before: Any, after: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -234,8 +251,8 @@ def load(config: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         check(study, "study", str(study_file))
         for place, overlays in _overlays(config, scale, scale_file, missing):
             overlay = overlays.get(name, {})
-            check(_in_full(without_nulls(overlay)), "study", f"{place}: {name}", partial=True)
-            study = merge(study, overlay)
+            check(_in_full(without_nulls(overlay), f"{place}: {name}"), "study", f"{place}: {name}", partial=True)
+            study = merge(study, overlay, f"{place}: {name}")
         check(study, "study", f"{study_file} at scale {config['scale']}")
         resolved["study_settings"][name] = study
     return resolved
