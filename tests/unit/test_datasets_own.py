@@ -44,6 +44,9 @@ def test_jpeg_is_noted(tmp_path):
         ({"mine/train/dog/5.png": encode(noise(8, 8, 3))}, ["mine/train/dog/5.png", "RGB", "expected L"]),
         ({"mine/train/bird/1.png": encode(noise(8, 8))}, ["test/ lacks the classes bird"]),
         ({"mine/test/bird/1.png": encode(noise(8, 8))}, ["train/ lacks the classes bird"]),
+        ({"mine/train/cat/notes.txt": b"x"}, ["mine/train/cat/notes.txt", "expected {train,test}/<class>/<n>.png"]),
+        ({"mine/train/cat/more/9.png": encode(noise(8, 8))}, ["mine/train/cat/more/9.png", "expected"]),
+        ({"extra/train/cat/9.png": encode(noise(8, 8))}, ["below extra/train and below mine/train"]),
         ({"mine/test/cat/1.png": b"no image"}, ["mine/test/cat/1.png", "PNG"]),
         ({"mine/train/dog/5.png": encode(noise(8, 8, 4))}, ["mine/train/dog/5.png", "RGBA"]),
     ],
@@ -61,3 +64,15 @@ def test_a_folder_without_images_says_what_was_expected(tmp_path):
     source = pack(tmp_path / "a", "folder", {"cat/1.png": encode(noise(8, 8))})
     message = complaint(own_images.prepare, source, tmp_path / "p")
     assert message == f"{source}: holds no {{train,test}}/<class>/<n>.png or .jpg"
+
+
+def test_hidden_files_and_what_lies_beside_the_parts_do_not_count(tmp_path):
+    more = {"mine/train/cat/.directory": b"x", "mine/licence.txt": b"x"}
+    data = prepared("own_images", pack(tmp_path / "a", "folder", folders(8, 8) | more), tmp_path / "p")
+    assert len(data.y_train) == 4
+
+
+def test_one_class_is_none_to_tell_from_others(tmp_path):
+    cats = {name: image for name, image in folders(8, 8).items() if "cat" in name}
+    message = complaint(own_images.prepare, pack(tmp_path / "a", "folder", cats), tmp_path / "p")
+    assert message == f"{tmp_path / 'a'}: holds the one class cat; expected two or more"
