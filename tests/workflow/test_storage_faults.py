@@ -96,7 +96,7 @@ def test_folders_that_cannot_be_written_are_told_in_one_line(project):
         assert "Traceback" not in output
         subprocess.run(["mount", "-o", "remount,ro", notes], check=True)
         [line] = told(project.fail("--cores", "1"))
-        assert line == f"outagefl: {notes}: cannot be written, and Snakemake keeps its notes there"
+        assert line == f"outagefl: {notes}: cannot be written (it belongs to root), and Snakemake keeps its notes there"
 
 
 def a_graph(project: Project) -> str:

@@ -10,15 +10,16 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from outagefl.errors import OutageflError
 from outagefl.provenance.allocation import allocation
 from outagefl.provenance.records import write_record
+
+SCARCE = 100e6  # bytes free on a disk that counts as full
 
 
 @contextmanager
@@ -55,12 +56,17 @@ def logged(log: str) -> Iterator[None]:
 
 
 def _of_machine(error: OSError) -> str:
-    """What the machine refused; where the disk is full, which some libraries tell without a number, what is free."""
-    if error.errno not in (None, errno.ENOSPC, errno.EDQUOT):
+    """What the machine refused; where a disk is full, which some libraries tell without a number, what is free."""
+    free = {}
+    for place in ("results", os.environ.get("TMPDIR", "/tmp")):
+        with suppress(OSError):
+            free[place] = shutil.disk_usage(place).free
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT) and (
+        error.errno or min(free.values(), default=SCARCE) >= SCARCE
+    ):
         return str(error)
-    free = (f"{shutil.disk_usage(place).free / 1e6:,.0f} MB in {place}" for place in ("results", tempfile.gettempdir()))
-    asked = "" if error.errno else " (is the disk full?)"
-    return f"{error}{asked}; free: {', '.join(free)}; make space, then start the same command again"
+    told = ", ".join(f"{count / 1e6:,.0f} MB in {place}" for place, count in free.items())
+    return f"{error}; free: {told}; make space, then start the same command again"
 
 
 def _leave(message: str, screen: int, status: int = 1) -> NoReturn:

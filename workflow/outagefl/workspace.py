@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import os
+import pwd
 import socket
 import sys
 import time
@@ -21,8 +21,9 @@ def require_folders(root: Path, notes: Path = Path(".snakemake")) -> None:
     """Raise DataError where ``root`` is no folder, or Snakemake cannot write its ``notes``."""
     if root.exists() and not root.is_dir():
         raise DataError(f"{root}: expected a folder for the results, found a file; move it: mv {root} {root}.old")
-    if not os.access(notes if notes.exists() else notes.parent, os.W_OK):
-        raise DataError(f"{notes.absolute()}: cannot be written, and Snakemake keeps its notes there")
+    if not os.access(kept := notes if notes.exists() else notes.parent, os.W_OK):
+        told = f"cannot be written (it belongs to {_user(kept.stat().st_uid)}), and Snakemake keeps its notes there"
+        raise DataError(f"{notes.absolute()}: {told}")
 
 
 def claim_workspace(root: Path) -> None:
@@ -30,34 +31,53 @@ def claim_workspace(root: Path) -> None:
 
     The kernel drops the lock when the process ends, even when it is killed: there is never a stale lock to remove.
     """
+    file = root / ".workflow.lock"
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        stream = open(root / ".workflow.lock", "a+", encoding="utf-8")  # noqa: SIM115 (held for the process's life)
-    except OSError as error:
-        owner = f", it belongs to {root.owner()}" if isinstance(error, PermissionError) and root.exists() else ""
-        sys.exit(f"outagefl: {root}: the folder for the results cannot be written ({error.strerror}{owner})")
-    try:
+        stream = _opened(file)
         exclusive = lock(stream, wait=False)
     except BlockingIOError:
-        sys.exit(f"outagefl: {root}/ is in use by {_read(stream) or 'another process'}")
+        sys.exit(f"outagefl: {root}/ is in use by {_read(file) or 'another process'}")
+    except OSError as error:
+        refused = next(path for path in (file, root, root.absolute().parent) if path.exists())
+        owner = f"; {refused} belongs to {_user(refused.stat().st_uid)}" if isinstance(error, PermissionError) else ""
+        sys.exit(f"outagefl: {root}: the folder for the results cannot be written ({error.strerror}{owner})")
     if not exclusive:
         note = "its file system has no locks: make sure that no other workflow is at work there"
         print(f"outagefl: note: {root}/: {note}", file=sys.stderr)
     pid, host, now = os.getpid(), socket.gethostname(), datetime.now().strftime("%Y-%m-%d %H:%M:%S")
     stream.truncate(0)
     stream.write(
-        f"process {pid} of {getpass.getuser()} on {host} since {now}; wait until it has finished, look at it there: "
+        f"process {pid} of {_user(os.getuid())} on {host} since {now}; wait until it has finished, look at it there: "
         f"ps -fp {pid}, or end it there: kill {pid} (jobs that run are finished first)\n"
     )
     stream.flush()
     _held.append(stream)
 
 
-def _read(stream: TextIO) -> str:
+def _opened(file: Path) -> TextIO:
+    """The file of the lock; BlockingIOError where another user holds it, whose file this one may not write."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return open(file, "a+", encoding="utf-8")
+    except PermissionError:
+        if os.access(file, os.R_OK):
+            with open(file, encoding="utf-8") as stream:
+                lock(stream, wait=False)
+        raise
+
+
+def _read(file: Path) -> str:
     """What the holder wrote, who may be about to write it."""
     for _ in range(20):
-        stream.seek(0)
-        if told := stream.read().strip():
+        if told := file.read_text(encoding="utf-8").strip():
             return told
         time.sleep(0.05)
     return ""
+
+
+def _user(number: int) -> str:
+    """The name of a user, or the number where nobody has given a name, as in containers."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"

@@ -45,7 +45,7 @@ except OutageflError as error:
 
 SCALE = SETTINGS["scale"]
 
-IN_DOUBT = in_doubt(PLAN, RESULTS)
+IN_DOUBT = in_doubt(PLAN, RESULTS) if workflow.is_main_process else set()
 
 # Only the main process decides what to train; a remote job reads the decision from its job file.
 if workflow.is_main_process:

@@ -7,6 +7,7 @@ is there and ``ancient``, whatever is still to be done: it would end early, and 
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
+from contextlib import suppress
 from pathlib import Path
 
 from outagefl.runs.plan import Plan
@@ -17,9 +18,10 @@ def in_doubt(plan: Plan, root: Path, snakemake: Path = Path(".snakemake")) -> se
     left = _left_behind(snakemake / "incomplete")
 
     def doubtful(path: str) -> bool:
-        made = plan.inputs.get(path)
-        if made is None or str(root / path) in left:
-            return str(root / path) in left
+        if str(root / path) in left:
+            return True
+        if (made := plan.inputs.get(path)) is None:
+            return False
         files = plan.sources[made.source].paths if made.source else []
         return any(str(file) in left for file in files) or any(map(doubtful, made.needs.values()))
 
@@ -28,6 +30,9 @@ def in_doubt(plan: Plan, root: Path, snakemake: Path = Path(".snakemake")) -> se
 
 def _left_behind(markers: Path) -> set[str]:
     """The existing files that Snakemake has marked as unfinished: names in base64, long ones divided into folders."""
-    found = (marker.relative_to(markers).parts for marker in markers.rglob("*") if marker.is_file())
-    names = (urlsafe_b64decode("".join(part.removeprefix("@") for part in parts)).decode() for parts in found)
-    return {name for name in names if Path(name).exists()}
+    names = set()
+    for marker in markers.rglob("*"):
+        with suppress(ValueError):  # not one of Snakemake's, but a network file system's
+            parts = (part.removeprefix("@") for part in marker.relative_to(markers).parts)
+            names.add(urlsafe_b64decode("".join(parts)).decode())
+    return {name for name in names if name and "\0" not in name and Path(name).exists()}
