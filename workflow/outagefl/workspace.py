@@ -39,25 +39,24 @@ def claim_workspace(root: Path) -> None:
     try:
         exclusive = lock(stream, wait=False)
     except BlockingIOError:
-        sys.exit(f"outagefl: {root}/ is in use by {_read(stream) or 'another process'}")
+        who, *how = _read(stream) or ["another process"]
+        sys.exit(f"outagefl: {root}/ is in use by {who}; {', '.join(['wait until it has finished', *how])}")
     if not exclusive:
         note = "its file system has no locks: make sure that no other workflow is at work there"
         print(f"outagefl: note: {root}/: {note}", file=sys.stderr)
     pid, host, now = os.getpid(), socket.gethostname(), datetime.now().strftime("%Y-%m-%d %H:%M:%S")
     stream.truncate(0)
-    stream.write(
-        f"process {pid} of {getpass.getuser()} on {host} since {now}; wait until it has finished, look at it there: "
-        f"ps -fp {pid}, or end it there: kill {pid} (jobs that run are finished first)\n"
-    )
+    stream.write(f"process {pid} of {getpass.getuser()} on {host} since {now}\n")
+    stream.write(f"look at it there: ps -fp {pid}\nor end it there: kill {pid} (jobs that run are finished first)\n")
     stream.flush()
     _held.append(stream)
 
 
-def _read(stream: TextIO) -> str:
-    """What the holder wrote, who may be about to write it."""
+def _read(stream: TextIO) -> list[str]:
+    """The lines that the holder wrote, who may be about to write them."""
     for _ in range(20):
         stream.seek(0)
-        if told := stream.read().strip():
+        if told := stream.read().splitlines():
             return told
         time.sleep(0.05)
-    return ""
+    return []
