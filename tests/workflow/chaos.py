@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("reference", type=Path, help="results/ of the workflow that nobody disturbed")
     parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--jobs", type=int, default=8, help="the most jobs that finish between two kills")
+    parser.add_argument("--jobs", type=int, default=4, help="the most jobs that finish between two kills")
     parser.add_argument("--scale", default="quick")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     options = parser.parse_args()

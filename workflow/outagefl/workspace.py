@@ -36,7 +36,8 @@ def claim_workspace(root: Path) -> None:
         stream = _opened(file)
         exclusive = lock(stream, wait=False)
     except BlockingIOError:
-        sys.exit(f"outagefl: {root}/ is in use by {_read(file) or 'another process'}")
+        who, *how = _read(file) or ["another process"]
+        sys.exit(f"outagefl: {root}/ is in use by {who}; {', '.join(['wait until it has finished', *how])}")
     except OSError as error:
         refused = next(path for path in (file, root, root.absolute().parent) if path.exists())
         owner = f"; {refused} belongs to {_user(refused.stat().st_uid)}" if isinstance(error, PermissionError) else ""
@@ -46,10 +47,8 @@ def claim_workspace(root: Path) -> None:
         print(f"outagefl: note: {root}/: {note}", file=sys.stderr)
     pid, host, now = os.getpid(), socket.gethostname(), datetime.now().strftime("%Y-%m-%d %H:%M:%S")
     stream.truncate(0)
-    stream.write(
-        f"process {pid} of {_user(os.getuid())} on {host} since {now}; wait until it has finished, look at it there: "
-        f"ps -fp {pid}, or end it there: kill {pid} (jobs that run are finished first)\n"
-    )
+    stream.write(f"process {pid} of {_user(os.getuid())} on {host} since {now}\n")
+    stream.write(f"look at it there: ps -fp {pid}\nor end it there: kill {pid} (jobs that run are finished first)\n")
     stream.flush()
     _held.append(stream)
 
@@ -66,13 +65,13 @@ def _opened(file: Path) -> TextIO:
         raise
 
 
-def _read(file: Path) -> str:
-    """What the holder wrote, who may be about to write it."""
+def _read(file: Path) -> list[str]:
+    """The lines that the holder wrote, who may be about to write them."""
     for _ in range(20):
-        if told := file.read_text(encoding="utf-8").strip():
+        if told := file.read_text(encoding="utf-8").splitlines():
             return told
         time.sleep(0.05)
-    return ""
+    return []
 
 
 def _user(number: int) -> str:

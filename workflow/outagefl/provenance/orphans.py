@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from outagefl.errors import DataError
-from outagefl.files import SCRATCH
+from outagefl.files import SCRATCH, lock
 from outagefl.provenance.tree import Tree
 from outagefl.runs.configured import configured
 from outagefl.runs.plan import CHECKPOINTS, is_finished
@@ -84,7 +83,7 @@ def busy(results: Path) -> str | None:
     for path in sorted((results / ".locks").glob("*.lock")):
         try:
             with path.open("rb") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(stream, wait=False)
         except BlockingIOError:
             return str(path)
         except FileNotFoundError:  # released by now
