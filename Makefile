@@ -81,7 +81,7 @@ orphans: $(VENV)/.ready ## list runs that nothing asks for any more (ARGS=--remo
 	@$(OUTAGEFL) orphans $(ARGS) $(SETTINGS)
 
 test: $(VENV)/.ready ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
 lint: $(VENV)/.ready ## check formatting, style, types and the workflow
 	$(BIN)/ruff format --check $(SOURCES)
