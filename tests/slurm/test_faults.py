@@ -59,9 +59,13 @@ class Workflow:
     def wait_for_training(self) -> psutil.Process:
         """Wait until a run has left a checkpoint, a long time before it ends; the process that trains it."""
         wait_for(lambda: list(self.root.glob("results/.checkpoints/sfg/*.pt")), PATIENCE)
-        scripts = processes(f"{self.root}/.snakemake/scripts/")
-        [training] = [process for process in scripts if process.info["cmdline"][0].endswith("python")]
+        [training] = wait_for(self.at_work, PATIENCE)
         return training
+
+    def at_work(self) -> list[psutil.Process]:
+        """The process that trains; none between two attempts."""
+        scripts = processes(f"{self.root}/.snakemake/scripts/")
+        return [process for process in scripts if process.info["cmdline"][0].endswith("python")]
 
     def finish(self) -> None:
         assert self.process.wait(PATIENCE) == 0, self.output[-8000:]
