@@ -26,6 +26,13 @@ INDEX = "results/tiny/runs.csv"
 HURRIED = ("--slurm-init-seconds-before-status-checks", "1", "--latency-wait", "5")
 NOT_N2 = ("--slurm-exclude-failed-nodes", "n2")  # that node will be killed
 PATIENCE = 500  # seconds
+SLOW = """
+_offer = RunCheckpoint.offer
+def _slow(self, number, state):
+    _offer(self, number, state)
+    time.sleep(0.1)
+RunCheckpoint.offer = _slow
+"""
 
 
 class Workflow:
@@ -50,12 +57,15 @@ class Workflow:
         return sorted(set(amounts))  # a job says it again, in its own log
 
     def wait_for_training(self) -> psutil.Process:
-        """Wait until a run has made progress; the process that trains it."""
-        logs = self.root / "results" / "logs" / "train"
-        wait_for(lambda: any(": round " in log.read_text() for log in logs.glob("*.log")), PATIENCE)
-        scripts = processes(f"{self.root}/.snakemake/scripts/")
-        [training] = [process for process in scripts if process.info["cmdline"][0].endswith("python")]
+        """Wait until a run has left a checkpoint, a long time before it ends; the process that trains it."""
+        wait_for(lambda: list(self.root.glob("results/.checkpoints/sfg/*.pt")), PATIENCE)
+        [training] = wait_for(self.at_work, PATIENCE)
         return training
+
+    def at_work(self) -> list[psutil.Process]:
+        """The process that trains; none between two attempts."""
+        scripts = processes(f"{self.root}/.snakemake/scripts/")
+        return [process for process in scripts if process.info["cmdline"][0].endswith("python")]
 
     def finish(self) -> None:
         assert self.process.wait(PATIENCE) == 0, self.output[-8000:]
@@ -172,8 +182,10 @@ def test_faults(cluster: Cluster, tmp_path: Path, subtests: pytest.Subtests) -> 
     ]
     prepared = Project.new(tmp_path / "prepared")
     prepared.change(two_runs)
-    # A run takes seconds, so that there is time to do something to it.
-    prepared.change(lambda study: study["setting"].update(rounds=200, evaluation={"every": 5}))
+    # On any machine a run takes ten seconds, most of which it sleeps, so that there is time to do something to it.
+    prepared.change(lambda study: study["setting"].update(rounds=100, evaluation={"every": 5}))
+    with (prepared.root / "workflow" / "outagefl" / "runs" / "checkpoints.py").open("a") as module:
+        module.write(SLOW)
     main = prepared.root / "config" / "config.yaml"
     main.write_text(yaml.safe_dump(yaml.safe_load(main.read_text()) | {"checkpoint_minutes": 0.01}))
     prepared.finish("--cores", "2", INDEX, "--until", "input")

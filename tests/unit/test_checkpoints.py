@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -73,6 +72,18 @@ def test_what_is_kept_comes_back(tmp_path: Path, caplog: pytest.LogCaptureFixtur
         require_same(getattr(found, name), value)
 
 
+def test_a_state_from_before_the_first_evaluation_is_one_to_go_on_from(
+    tmp_path: Path, asked: Callable[[str], None]
+) -> None:
+    one = checkpoint(tmp_path)
+    asked("SIGTERM")
+    with pytest.raises(Interrupted, match="sfg-s0 starts again"):
+        one.resume(GossipState)
+    for leaves in (lambda: one.offer(0, state(0)), lambda: checkpoint(tmp_path).resume(GossipState)):
+        with pytest.raises(Interrupted, match="sfg-s0 goes on from round 0/6"):
+            leaves()
+
+
 def test_strides_and_shared_memory_come_back(tmp_path: Path) -> None:
     rows = torch.arange(40.0).view(4, 10)
     kept = [rows[1], rows[:, :7], rows, np.asfortranarray(np.eye(3)), np.array([True]), [(1, 0.5)], {2: "a"}]
@@ -93,13 +104,18 @@ def require_same(found: object, kept: Any) -> None:
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text", "longer"])
 def test_a_damaged_file_is_told_and_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
     whole = keep(tmp_path).read_bytes()
-    places = range(0, len(whole), 37) if damage in ("cut", "flip") else [random.randrange(len(whole))]
-    for place in places:
-        flipped = whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :]
-        content = {"cut": whole[:place], "flip": flipped, "empty": b"", "text": b"{}\n", "longer": whole + b"\0"}
-        (tmp_path / "sfg-s0.pt").write_bytes(content[damage])
+    places = range(0, len(whole), 37)
+    damaged = {
+        "cut": [whole[:place] for place in places],
+        "flip": [whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :] for place in places],
+        "empty": [b""],
+        "text": [b"{}\n"],
+        "longer": [whole + b"\0"],
+    }
+    for number, content in enumerate(damaged[damage]):
+        (tmp_path / "sfg-s0.pt").write_bytes(content)
         found, told = resumed(tmp_path, caplog)
-        assert found is None, place
+        assert found is None, number
         assert "sfg-s0.pt: damaged or cut short; not used, training starts again" in told
 
 
@@ -110,6 +126,25 @@ def test_a_folder_in_its_place_stops_nothing(tmp_path: Path, caplog: pytest.LogC
     assert "Is a directory" in told
     checkpoint(tmp_path, minutes=1e-9).offer(1, state())
     assert "no checkpoint after round 1" in caplog.text
+    runs = planned(tmp_path, {})
+    [path] = runs
+    (file_of(tmp_path, path) / "x").mkdir(parents=True)
+    for _ in ("is trained", "exists"):
+        caplog.clear()
+        batch.train_missing(runs, tmp_path, "cpu")
+        assert (tmp_path / path / "run.json").is_file()
+        assert f"{path.split('/')[-1]}.pt: not removed, though its run is finished" in caplog.text
+
+
+def test_one_that_was_left_beside_a_finished_run_is_removed(tmp_path: Path) -> None:
+    runs = planned(tmp_path, {})
+    [path] = runs
+    batch.train_missing(runs, tmp_path, "cpu")
+    file = file_of(tmp_path, path)
+    file.parent.mkdir(parents=True)
+    file.touch()
+    batch.train_missing(runs, tmp_path, "cpu")
+    assert not file.exists()
 
 
 @pytest.mark.parametrize(
@@ -208,6 +243,20 @@ def test_torch_tells_a_full_disk_as_well(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert "File too large" in done.stdout
     assert os.listdir(tmp_path) == []
+
+
+class Unfit:
+    def __reduce__(self) -> Any:
+        raise RuntimeError("a fault of the program")
+
+
+def test_a_fault_of_the_program_is_no_full_disk(tmp_path: Path) -> None:
+    file = keep(tmp_path)
+    before = file.read_bytes()
+    with pytest.raises(RuntimeError, match="a fault of the program"):
+        checkpoint(tmp_path, minutes=1e-9).offer(4, [torch.zeros(1000), Unfit()])
+    assert file.read_bytes() == before
+    assert os.listdir(tmp_path) == [file.name]
 
 
 SCRIPT = """

@@ -68,6 +68,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Makes this a machine with so many GPUs; their UUIDs, which no other test has."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST")
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
     def has(count: int) -> list[str]:
@@ -112,9 +113,23 @@ def test_the_order_of_the_environment_is_kept_and_numbers_are_the_gpus_of_uuids(
                 assert last.says() == WAITS.format(2)
 
 
+def test_cuda_counts_as_nvidia_smi_does(machine, monkeypatch):
+    machine(2)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    with gpu_slot("cuda"):
+        assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+
+
 @pytest.mark.parametrize(
     ("device", "environment", "seen"),
-    [("cpu", {}, "unset"), ("auto", {"CUDA_VISIBLE_DEVICES": ""}, ""), ("cuda", {"CUDA_VISIBLE_DEVICES": "-1"}, "-1")],
+    [
+        ("cpu", {}, "unset"),
+        ("auto", {"CUDA_VISIBLE_DEVICES": ""}, ""),
+        ("cuda", {"CUDA_VISIBLE_DEVICES": "-1"}, "-1"),
+        ("cpu", {"SLURM_JOB_ID": "7"}, "unset"),
+        ("auto", {"SLURM_JOB_ID": "7"}, ""),  # Slurm has given it no GPU
+        ("cuda", {"SLURM_JOB_ID": "7"}, ""),
+    ],
 )
 def test_who_uses_no_gpu_waits_for_none(machine, device, environment, seen):
     machine(1)

@@ -3,8 +3,8 @@
 By hand, for all of ``quick``: ``python -m tests.workflow.chaos FOLDER REFERENCE --kills 30``. FOLDER: a copy of the
 workflow where nothing was run (``git clone . FOLDER``); REFERENCE: results/ made by the same without interruption.
 
-Every kill is SIGKILL and hits, by chance, all processes (a power cut), Snakemake alone (its jobs go on for a while,
-beside the next Snakemake) or a single job. What has finished before its last kill is left alone.
+Every kill is SIGKILL and hits, by turns, all processes (a power cut), Snakemake alone (its jobs go on for a while,
+beside the next Snakemake) and a single job. What has finished before its last kill is left alone.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from tests.workflow import workspaces
 from tests.workflow.conftest import Project, kill_group, wait_for
 
-EVERYTHING, SNAKEMAKE, JOB = "everything", "Snakemake alone", "a job"
+KINDS = EVERYTHING, SNAKEMAKE, JOB = "everything", "Snakemake alone", "a job"
 PATIENCE = 1200  # seconds that a job may take
 
 
@@ -46,12 +46,11 @@ def scripts(group: int) -> list[int]:
     return found
 
 
-def kill(process: subprocess.Popen[str], rng: random.Random) -> str | None:
-    """Kill something; what, or None where there was nothing to kill."""
-    what = rng.choice([EVERYTHING, SNAKEMAKE, JOB])
+def kill(process: subprocess.Popen[str], what: str, rng: random.Random) -> bool:
+    """Kill something of this kind; whether there was something to kill."""
     jobs = scripts(process.pid)
     if process.poll() is not None or (what == JOB and not jobs):
-        return None
+        return False
     if what == JOB:
         with suppress(ProcessLookupError):
             os.kill(rng.choice(jobs), signal.SIGKILL)
@@ -60,7 +59,7 @@ def kill(process: subprocess.Popen[str], rng: random.Random) -> str | None:
         process.wait()
     else:
         kill_group(process)
-    return what
+    return True
 
 
 def survive(
@@ -71,6 +70,7 @@ def survive(
     start: starts it in a process group of its own, with its output in the file. A kill comes after up to ``jobs`` more
     finished jobs and up to ``pause`` more seconds. Who was not harmed must succeed.
     """
+    kinds = rng.sample(KINDS, len(KINDS))
     done: list[tuple[str, float]] = []
     hit: tuple[str, float] | None = None
     for number in range(2 * kills + 2):
@@ -89,7 +89,8 @@ def survive(
             wait_for_jobs(process, log, target)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(rng.uniform(0, pause))
-            if what := kill(process, rng):
+            what = kinds[len(done) % len(kinds)]
+            if kill(process, what, rng):
                 hit, harmed = (what, time.monotonic()), True
         if process.returncode == 0:
             return done + ([(hit[0], time.monotonic() - hit[1])] if hit else [])
@@ -123,7 +124,7 @@ def main() -> None:
 
     began = time.monotonic()
     done = survive(start, options.folder, options.kills, options.jobs, 5, random.Random(options.seed))
-    for what in (EVERYTHING, SNAKEMAKE, JOB):
+    for what in KINDS:
         times = [seconds for hit, seconds in done if hit == what] or [float("nan")]
         told = f"{statistics.median(times):.0f} s (at most {max(times):.0f} s)"
         print(f"{what}: {sum(hit == what for hit, _ in done)} kills; until the next job had finished {told}")

@@ -180,12 +180,13 @@ def finished(_finished: Project, tmp_path: Path) -> Project:
     return Project(shutil.copytree(_finished.root, tmp_path / "finished", symlinks=True))
 
 
-def wait_for(condition, seconds: float = 300) -> None:
-    """Wait until ``condition()`` is true."""
+def wait_for(condition, seconds: float = 300):
+    """Wait until ``condition()`` is true; what it gave."""
     end = time.monotonic() + seconds
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < end, "timed out"
         time.sleep(0.02)
+    return found
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:

@@ -21,7 +21,7 @@ from outagefl.engines.checkpoint import Checkpoint
 from outagefl.errors import DataError, OutageflError, TrainingError
 from outagefl.files import locked, replacing
 from outagefl.provenance.records import sealed
-from outagefl.runs.checkpoints import RunCheckpoint, key_of
+from outagefl.runs.checkpoints import RunCheckpoint, discard, key_of
 from outagefl.runs.choices import read_choice, with_value
 from outagefl.runs.execute import execute, read_input
 from outagefl.runs.interrupts import Interrupted, deferred
@@ -76,7 +76,8 @@ def train(
     choice = read_choice(inputs.pop("choice"), run.spec) if "choice" in inputs else None
     spec = with_value(run.spec, choice["value"]) if choice else run.spec
     key, rounds = key_of(spec, run.inputs, run_code(run.spec), device_name(device)), _reports(spec)
-    checkpoint = RunCheckpoint(checkpoint_file(root, path), key, rounds, checkpoint_minutes, packed)
+    file = checkpoint_file(root, path)
+    checkpoint = RunCheckpoint(file, key, rounds, checkpoint_minutes, packed)
     metrics = execute(spec, inputs, device, _progress(folder.name, rounds, checkpoint), read, checkpoint)
     table = pa.Table.from_pandas(metrics, preserve_index=False)
     with replacing(folder) as new:
@@ -86,7 +87,7 @@ def train(
         record = provenance(run, choice, note, device, started, packed, *before)
         record = sealed(record | checksums(path, new / "metrics.parquet", run, root))
         (new / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    checkpoint.remove()
+    discard(file)
 
 
 def train_missing(runs: Mapping[str, Run], root: Path, device: str, checkpoint_minutes: float = 0) -> None:
@@ -129,6 +130,7 @@ def _is_missing(path: str, run: Run, root: Path) -> bool:
         raise DataError(f"{path}: the code has changed since this job was planned; start Snakemake again")
     if is_finished(root / path):
         log.info("%s exists", path)
+        discard(checkpoint_file(root, path))  # left by a job that was killed between the run and this
         return False
     if (root / path).exists():
         log.warning("%s lacks some of its files and is made again", path)

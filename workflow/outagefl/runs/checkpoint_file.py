@@ -48,14 +48,17 @@ class _Pickler(pickle.Pickler):
 def write(path: Path, header: Mapping[str, Any], state: object) -> int:
     """Write a state, on disk when this returns, in place of the older file; the number of bytes.
 
-    Raises OSError, and leaves the older file as it is, when that is not possible.
+    Raises OSError when the file cannot be written, and what pickling raises for a state that has no such form; either
+    way the older file stays as it is.
     """
     with replacing(path) as new, open(new, "w+b") as stream:
         stream.write(f"{0:0{DIGEST}}\n{json.dumps(header)}\n".encode())
         try:
             torch.save(state, stream, pickle_module=SimpleNamespace(Pickler=_Pickler, __name__=__name__))
-        except RuntimeError as error:  # what torch says when the stream fails
-            raise OSError(f"{error.__context__ or error}") from None
+        except RuntimeError as error:  # what torch makes of a stream that failed: "unexpected pos 64 vs 0"
+            if isinstance(error.__context__, OSError):
+                raise error.__context__ from None
+            raise
         digest = _digest(stream)
         stream.seek(0)
         stream.write(digest.encode())

@@ -42,7 +42,7 @@ class RunCheckpoint(Checkpoint):
         self._seconds, self._pause = 60 * minutes or math.inf, SHARE * packed
         self._started = time.monotonic()
         self._due = self._started + self._seconds
-        self._kept = 0
+        self._kept: int | None = None  # the round after which the file was written
         self.resumed_from: list[int] = []
         self.seconds_before = 0.0
 
@@ -85,13 +85,9 @@ class RunCheckpoint(Checkpoint):
         self._due = time.monotonic() + max(self._seconds, self._pause * (time.monotonic() - begun))
         self._leave_if_asked()
 
-    def remove(self) -> None:
-        """Remove the file of a run that is finished."""
-        self._file.unlink(missing_ok=True)
-
     def _leave_if_asked(self) -> None:
         if signal := interrupts.asked():
-            then = f"goes on from round {self._kept}/{self._rounds}" if self._kept else "starts again"
+            then = "starts again" if self._kept is None else f"goes on from round {self._kept}/{self._rounds}"
             raise Interrupted(f"interrupted by {signal}; {self._file.stem} {then} at the next start")
 
     def _require_same(self, header: Mapping[str, Any]) -> None:
@@ -99,6 +95,14 @@ class RunCheckpoint(Checkpoint):
         if found:
             more = f" and {len(found) - 3} more" if len(found) > 3 else ""
             raise UnusableError(f"made with {', '.join(found[:3])}{more}")
+
+
+def discard(file: Path) -> None:
+    """Remove the checkpoint of a run that is finished; where that cannot be done, the run is finished all the same."""
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        log.warning("%s: not removed, though its run is finished: %s", file, error)
 
 
 def key_of(spec: Mapping[str, Any], inputs: Mapping[str, str], code: Mapping[str, str], device: str) -> dict[str, Any]:

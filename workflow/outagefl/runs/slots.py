@@ -1,6 +1,7 @@
 """One training job per GPU of a machine: a job keeps one to itself, and waits while all are taken.
 
-Decided before CUDA starts, which reads CUDA_VISIBLE_DEVICES once.
+Decided before CUDA starts, which reads CUDA_VISIBLE_DEVICES once. Jobs in containers with a network of their own do not
+see each other's locks: show every such container other GPUs.
 """
 
 from __future__ import annotations
@@ -30,16 +31,20 @@ def gpu_slot(device: str) -> Iterator[None]:
     """Keep one of the GPUs that CUDA may use to this process, and show CUDA this one only.
 
     Nothing happens where there is none, or ``device`` is ``cpu``. Jobs of all users of the machine keep out of each
-    other's way; what Slurm has given to a job is shared by the processes of that job alone.
+    other's way; what Slurm has given to a job is shared by the processes of that job alone. A job of Slurm that was
+    given no GPU, as CUDA_VISIBLE_DEVICES says, takes none: those of the machine are other jobs'.
     """
     wanted = device != "cpu" and torch.backends.cuda.is_built()
+    if wanted and "SLURM_JOB_ID" in os.environ and "CUDA_VISIBLE_DEVICES" not in os.environ:
+        log.info("takes no GPU: Slurm has given it none (CUDA_VISIBLE_DEVICES is not set)")
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
     visible = visible_devices(os.environ, listed_devices()) if wanted else {}
     if not visible:
         yield
         return
     chosen, slot = _first_free(visible, os.environ.get("SLURM_JOB_ID", ""))
     with slot:
-        os.environ["CUDA_VISIBLE_DEVICES"] = chosen
+        os.environ.update(CUDA_VISIBLE_DEVICES=chosen, CUDA_DEVICE_ORDER="PCI_BUS_ID")
         log.info("has the GPU %s", chosen)
         yield
 
@@ -56,7 +61,8 @@ def listed_devices() -> list[str]:
 def visible_devices(environment: Mapping[str, str], listed: Sequence[str]) -> dict[str, str]:
     """What CUDA calls the GPUs it may use, in its order, and names that are the same for every process.
 
-    CUDA_VISIBLE_DEVICES holds numbers or UUIDs, perhaps shortened; as for CUDA, it ends at the first that is none.
+    CUDA_VISIBLE_DEVICES holds numbers, here those of nvidia-smi (CUDA_DEVICE_ORDER=PCI_BUS_ID), or UUIDs, perhaps
+    shortened; as for CUDA, it ends at the first that is none.
     """
     if "CUDA_VISIBLE_DEVICES" not in environment:
         return {uuid: uuid for uuid in listed}
