@@ -21,5 +21,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from outagefl.estimate.command import estimate  # noqa: PLC0415 (torch takes seconds)
 
     logging.disable(logging.WARNING)  # what is told about inputs that are drawn for the estimate alone
-    print(estimate(arguments.config, arguments.cores, as_json=arguments.json))
+    try:
+        print(estimate(arguments.config, arguments.cores, as_json=arguments.json))
+    finally:
+        logging.disable(logging.NOTSET)
     return 0
