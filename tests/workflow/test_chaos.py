@@ -20,9 +20,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def test_kills_batches_cores_threads_folder_locale_time_zone_and_hash_seed_change_no_bit(workspace, tmp_path):
-    """A workflow in other surroundings, where each run is a job of its own, is killed in part and as a whole."""
+    """A workflow in other surroundings, in smaller batches, is killed in part and as a whole."""
     project = workspaces.new(tmp_path / "a folder" / "project")
-    project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 16", "runs_per_job: 1"))
+    project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 16", "runs_per_job: 4"))
 
     def start(log: Path) -> subprocess.Popen[str]:
         command = [SNAKEMAKE, "--snakefile", project.root / "Snakefile", "--directory", project.root]
