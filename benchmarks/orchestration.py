@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow"))
 from outagefl import config
 from outagefl.engines import gossip, server
 from outagefl.engines.metrics import tidy
-from outagefl.files import write_json
 from outagefl.runs.plan import Run, make_plan
 from outagefl.sources.catalog import sources
 
@@ -39,8 +38,12 @@ NOTES = "notes.csv"  # what processes note at their end
 EVENT_METRICS = ("accuracy", "loss", "age", "reception_rate", "consensus_distance")
 TRAIN = """import json, os
 with open(f"results/.jobs/{snakemake.wildcards.job}.json") as job:
-    for run in json.load(job):
-        os.renames("drawn/" + run, "results/" + run)
+    for path, run in json.load(job).items():
+        os.renames(f"drawn/{path}", f"results/{path}")
+        choice = run["inputs"].get("choice")
+        with open(f"results/{path}/run.json", "w") as record:
+            chosen = json.load(open(f"results/{choice}")) if choice else None
+            json.dump({"spec": run["spec"], "data_note": "", "choice": chosen}, record)
 """
 TOUCH = """import os
 for path in snakemake.output:
@@ -96,7 +99,6 @@ def prepare(folder: Path, keys: list[str]) -> list[str]:
         made = folder / "drawn" / path
         made.mkdir(parents=True)
         drawn(run).to_parquet(made / "metrics.parquet", index=False, compression="zstd")
-        write_json(made / "run.json", {"spec": run.spec, "data_note": ""})
     return ["--cores", str(CORES), "--config", *keys]
 
 
