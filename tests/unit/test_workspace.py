@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from outagefl import scripting, workspace
-from outagefl.runs.interrupted import in_doubt
+from outagefl.runs.left_behind import in_doubt
 from outagefl.runs.plan import Plan
 
 CLAIM = """

@@ -16,7 +16,7 @@ from outagefl.errors import OutageflError
 from outagefl.fingerprint import used
 from outagefl.runs import claims, jobs
 from outagefl.runs.analyses import shown_options
-from outagefl.runs.interrupted import in_doubt
+from outagefl.runs.left_behind import in_doubt
 from outagefl.runs.plan import drawn_from, everything_behind, make_plan, to_describe
 from outagefl.runs.theory import declared_checks
 from outagefl.sources.catalog import sources, without_paths
@@ -79,7 +79,7 @@ def made_from(what, name):
 
 
 def lasting(path):
-    """A file whose time of change means nothing, but for those in doubt (``runs/interrupted.py``)."""
+    """A file whose time of change means nothing, but for those in doubt (``runs/left_behind.py``)."""
     return path if path in IN_DOUBT else ancient(path)
 
 
