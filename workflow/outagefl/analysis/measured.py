@@ -14,6 +14,7 @@ from outagefl.analysis.indexes import factors
 from outagefl.analysis.records import read_record
 from outagefl.analysis.results import collect
 from outagefl.errors import DataError
+from outagefl.runs.words import in_words
 
 
 class Experiment:
@@ -44,14 +45,7 @@ class Experiment:
 
     def ran(self, rows: pd.DataFrame) -> str:
         """What these runs are, in words: ``digits; 20 clients; 30 rounds``."""
-        specs = [self._record(run)[0] for run in rows["run"].unique()]
-        told = {
-            "": [spec["dataset"]["kind"] for spec in specs],
-            " clients": [spec["clients"] for spec in specs],
-            " rounds": [spec["rounds"] for spec in specs if "rounds" in spec],
-            " virtual seconds": [spec["horizon"] for spec in specs if "horizon" in spec],
-        }
-        return "; ".join(", ".join(map(str, dict.fromkeys(each))) + unit for unit, each in told.items() if each)
+        return in_words(self._record(run)[0] for run in rows["run"].unique())
 
     def data(self, rows: pd.DataFrame) -> str:
         """What a reader must know of their data, e.g. that images were recompressed; empty for nothing."""

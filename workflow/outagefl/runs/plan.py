@@ -23,6 +23,7 @@ from outagefl.runs.choices import chosen_option, validation_specs
 from outagefl.runs.expand import Member, canonical, check_declarations, described, members
 from outagefl.runs.packs import setting
 from outagefl.runs.resolve import parts, with_parts
+from outagefl.runs.words import counted, in_words
 from outagefl.sources.catalog import Source
 
 
@@ -93,20 +94,9 @@ class Experiment:
 
     def in_words(self) -> str:
         """What is run, for captions: ``digits; 20 clients; 40 rounds; 5 seeds; 60 runs``."""
-
-        def values(key: str) -> str:
-            found = [member.spec[key] for _, member in self.members if key in member.spec]
-            return ", ".join(dict.fromkeys(value["kind"] if isinstance(value, dict) else str(value) for value in found))
-
-        numbers = {"clients": values("clients"), "rounds": values("rounds"), "virtual seconds": values("horizon")}
-        numbers["seeds"] = str(len({member.seed for _, member in self.members}))
-        numbers["runs"] = f"{len({run for run, _ in self.members}):,}"
-        told = [
-            f"{number} {what.removesuffix('s') if number == '1' else what}"
-            for what, number in numbers.items()
-            if number
-        ]
-        return "; ".join([values("dataset"), *told])
+        seeds, runs = {member.seed for _, member in self.members}, {run for run, _ in self.members}
+        told = in_words(member.spec for _, member in self.members)
+        return "; ".join([told, counted(str(len(seeds)), "seeds"), counted(f"{len(runs):,}", "runs")])
 
 
 @dataclass
