@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from outagefl.analysis.contrast import Contrast
-from outagefl.analysis.statistics import LEVEL, sign_test, sign_test_by_seed
+from outagefl.analysis.statistics import LEVEL, sign_test, sign_test_by_seed, t_half_width
 from outagefl.analysis.verdicts import ALPHA
 
 Seeds = NDArray[np.float64]  # (seeds,): what a contrast is for each seed
@@ -145,7 +145,7 @@ def interval(values: Seeds, level: float) -> tuple[float, float]:
     """The t interval of the mean; NaN for one value, the value itself where all are equal."""
     if len(values) < 2:
         return np.nan, np.nan
-    half = special.stdtrit(len(values) - 1, (1 + level) / 2) * values.std(ddof=1) / np.sqrt(len(values))
+    half = t_half_width(values.std(ddof=1), len(values), level)
     return float(values.mean() - half), float(values.mean() + half)
 
 

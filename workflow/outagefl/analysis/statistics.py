@@ -133,12 +133,12 @@ def bootstrap_interval(values: np.ndarray) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def t_half_width(deviation: ArrayLike, n: ArrayLike) -> np.ndarray:
-    """Half the 95 % t interval of means of ``n`` values with standard deviation ``deviation``; NaN where n < 2."""
+def t_half_width(deviation: ArrayLike, n: ArrayLike, level: float = LEVEL) -> np.ndarray:
+    """Half the t interval of means of ``n`` values with standard deviation ``deviation``; NaN where n < 2."""
     deviation, n = np.asarray(deviation, dtype=float), np.asarray(n, dtype=float)
     quantile = np.full(n.shape, np.nan)
     enough = n > 1
-    quantile[enough] = stats.t.ppf((1 + LEVEL) / 2, n[enough] - 1)
+    quantile[enough] = stats.t.ppf((1 + level) / 2, n[enough] - 1)
     half: np.ndarray = quantile * deviation / np.sqrt(n)
     return half
 
