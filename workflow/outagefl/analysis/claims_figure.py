@@ -16,6 +16,7 @@ from outagefl.analysis import style
 from outagefl.analysis.claims_table import SIGNS, name, number
 from outagefl.analysis.verdicts import DIRECTION_ONLY, EFFECT, NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNRESOLVED, WINS
 from outagefl.analysis.writers import DASH
+from outagefl.runs.claims import RATIO
 
 LOOKS: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; the shapes say the same
     REPRODUCED: {"color": "#0072b2", "marker": "o"},
@@ -25,7 +26,6 @@ LOOKS: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; the shapes say 
 }
 PUBLISHED: dict[str, Any] = {"color": "#111111", "marker": "D", "markersize": 5, "markerfacecolor": "none"}
 ROW, PANEL, COLUMN = 0.18, 0.75, 4.9  # inches: a claim's height, what a panel adds to it, a study's width
-RATIO = "×"
 
 
 def draw(evaluated: pd.DataFrame) -> Figure:

@@ -26,7 +26,7 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
             "95 % interval": interval(row["low"], row["high"]),
             "p": p_value(row["p"]),
             "p against": p_value(row["p_against"]),
-            "seeds": f"{row['n']:.0f}" if row["n"] else DASH,
+            "seeds": seeds(row["n"]),
             "protocol": row["protocol"] if pd.notna(row["protocol"]) and row["protocol"] else DASH,
             "ran": "; ".join(row[key] for key in ("ran", "data") if pd.notna(row[key]) and row[key]) or DASH,
             "note": row["note"] if pd.notna(row["note"]) else "",
@@ -39,16 +39,18 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
 def caption(evaluated: pd.DataFrame) -> str:
     """What the table shows, and how many claims of each study have which verdict."""
     scale = evaluated["scale"].iloc[0]
-    counts = [
-        f"{study}: " + ", ".join(f"{(own['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
-        for study, own in evaluated.groupby("study", sort=False)
-    ]
+    counts = [counted(str(study), own) for study, own in evaluated.groupby("study", sort=False)]
     return (
         f"Published claims at scale {scale}. {'; '.join(counts)}. Effects count as reproduced when they exceed what is "
         "published; ≥, ≤ and ≈ stand for claims of at least, at most and about so much. Evidence for a claim (p) and "
         "against it (p against) is Holm-corrected over the claims of a study that were tested. Intervals are 95 % "
         "each, over seeds."
     )
+
+
+def counted(study: str, claims: pd.DataFrame) -> str:
+    """How many of a study's claims have which verdict."""
+    return f"{study}: " + ", ".join(f"{(claims['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
 
 
 def name(row: Mapping[Any, Any]) -> str:
@@ -59,6 +61,11 @@ def name(row: Mapping[Any, Any]) -> str:
 def published(says: str, value: float, unit: str) -> str:
     """The published value with what is said of it."""
     return (SIGNS[says] + NO_BREAK if says in SIGNS else "") + quantity(value, unit)
+
+
+def seeds(count: float) -> str:
+    """The number of seeds, or a dash where nothing was run."""
+    return f"{count:.0f}" if count else DASH
 
 
 def number(value: float) -> str:

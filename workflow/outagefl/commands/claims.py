@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from outagefl.analysis.claims import COLUMNS
-from outagefl.analysis.claims_table import interval, name, number, published
-from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
-from outagefl.analysis.writers import DASH, p_value
+from outagefl.analysis.claims_table import counted, interval, name, number, published, seeds
+from outagefl.analysis.verdicts import NOT_RUN
+from outagefl.analysis.writers import p_value
 from outagefl.errors import ConfigError
 
 HEADINGS = ("claim", "verdict", "published", "ours", "p", "against", "n", "")
@@ -54,8 +54,7 @@ def told(claims: pd.DataFrame) -> str:
     lines: list[str] = []
     for study, own in claims.groupby("study", sort=False):
         tested, others = own[own["verdict"] != NOT_RUN], own[own["verdict"] == NOT_RUN]
-        counts = [f"{(own['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS]
-        lines += [f"{study}: {', '.join(counts)}", *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))])]
+        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))])]
         if len(others):
             lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", WIDTH, break_on_hyphens=False)
         lines.append("")
@@ -64,7 +63,6 @@ def told(claims: pd.DataFrame) -> str:
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
     ours = number(row["ours"]) + (f" [{interval(row['low'], row['high'])}]" if pd.notna(row["low"]) else "")
-    seeds = f"{row['n']:.0f}" if row["n"] else DASH
     theirs = published(row["says"], row["published"], row["unit"])
     return (
         name(row),
@@ -73,7 +71,7 @@ def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
         ours[:LONGEST],
         p_value(row["p"]),
         p_value(row["p_against"]),
-        seeds,
+        seeds(row["n"]),
         row["text"],
     )
 
