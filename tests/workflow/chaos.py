@@ -116,11 +116,7 @@ def main() -> None:
     print(f"seed {options.seed}", flush=True)
 
     def start(log: Path) -> subprocess.Popen[str]:
-        command = Project(options.folder).command("--cores", "2", scale=options.scale)[4:]
-        with log.open("w") as output:
-            return subprocess.Popen(
-                command, cwd=options.folder, stdout=output, stderr=output, text=True, start_new_session=True
-            )
+        return Project(options.folder).start("--cores", "2", log=log.absolute(), scale=options.scale)
 
     began = time.monotonic()
     done = survive(start, options.folder, options.kills, options.jobs, 5, random.Random(options.seed))

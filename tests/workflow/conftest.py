@@ -128,12 +128,13 @@ class Project:
         assert done.returncode not in (0, 124), done.stdout[-3000:] + done.stderr[-3000:]
         return done.stdout + done.stderr
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, log: str | Path = "output.log", **options: str) -> subprocess.Popen[str]:
         """Start without waiting, in a process group of its own."""
-        output = (self.root / "output.log").open("w")
-        return subprocess.Popen(
-            self.command(*arguments)[4:], cwd=self.root, stdout=output, stderr=output, text=True, start_new_session=True
-        )
+        command = self.command(*arguments, **options)[4:]
+        with (self.root / log).open("w") as output:
+            return subprocess.Popen(
+                command, cwd=self.root, stdout=output, stderr=output, text=True, start_new_session=True
+            )
 
     def planned(self, *arguments: str, **options: str) -> dict[str, int]:
         """How many jobs of each rule a dry run plans."""

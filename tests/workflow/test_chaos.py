@@ -65,13 +65,7 @@ def test_a_file_left_between_its_job_and_snakemakes_note_of_it_does_not_hide_wha
 def test_of_workflows_that_start_at_once_one_goes_on_and_the_other_is_told_which(project):
     project.change(two_runs)
     logs = [project.root / f"{number}.log" for number in range(2)]
-    started = []
-    for log in logs:
-        with log.open("w") as output:
-            command = project.command("--cores", "1", RUNS)[4:]
-            started.append(
-                subprocess.Popen(command, cwd=project.root, stdout=output, stderr=output, start_new_session=True)
-            )
+    started = [project.start("--cores", "1", RUNS, log=log) for log in logs]
     try:
         wait_for(lambda: sum(process.poll() is None for process in started) == 1)
         [winner] = [process for process in started if process.poll() is None]
