@@ -1,4 +1,4 @@
-"""A rule and images of one's own, outside the repository, exactly as the README prints it."""
+"""A rule and images of one's own, outside the repository, exactly as README and docs print it."""
 
 import hashlib
 import json
@@ -12,9 +12,9 @@ from PIL import Image
 from tests.workflow.conftest import REPOSITORY, outagefl, two_runs
 
 
-def printed(language: str, section: str = "Add your own rule") -> str:
-    """The code in this language that a section of README prints."""
-    section = (REPOSITORY / "README.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
+def printed(language: str, page: str = "README.md", section: str = "Add your own rule") -> str:
+    """The code in this language that a section of a page prints."""
+    section = (REPOSITORY / page).read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     [code] = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
     return code
 
@@ -70,7 +70,7 @@ def test_a_folder_that_is_not_there_is_named(project):
     assert f"outagefl: config: plugins: {project.root / 'nowhere'}: expected an existing folder" in told
 
 
-def test_the_images_of_the_readme_are_trained_on(project):
+def test_the_images_of_the_docs_are_trained_on(project):
     noise = np.random.default_rng(0)
     for part, images in (("train", 40), ("test", 20)):
         for animal in ("cat", "dog"):
@@ -79,7 +79,7 @@ def test_the_images_of_the_readme_are_trained_on(project):
             for number in range(images):
                 pixels = noise.integers(0, 128, (8, 8, 3), dtype=np.uint8) + (100 if animal == "dog" else 0)
                 Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{number:04}.png")
-    configure(project, printed("yaml", "Bring your own images"))
+    configure(project, printed("yaml", "docs/your_own.md", "Bring your own images"))
     project.change(two_runs)
     project.finish("--cores", "2", "results/tiny/sfg/outages/comparison.html")
     assert all("-own_images-" in run for run in pd.read_csv(project.root / "results/tiny/sfg/outages/runs.csv")["run"])

@@ -75,8 +75,8 @@ def test_a_trace_of_ones_own_is_compared_like_any_outage(own, tmp_path):
     assert (planned["input"], planned["train"]) == (3, 1)  # the trace, who follows it, who is whose neighbour
 
 
-def test_what_the_readme_says_of_a_trace_of_ones_own_leads_from_the_table_to_the_report(project, tmp_path):
-    section = (REPOSITORY / "README.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
+def test_what_the_docs_say_of_a_trace_of_ones_own_leads_from_the_table_to_the_report(project, tmp_path):
+    section = (REPOSITORY / "docs" / "your_own.md").read_text().split("## Bring your own trace\n")[1].split("\n## ")[0]
     table, settings = (dedent(block) for block in re.findall(r"(?:^ {4}.*\n)+", section, re.MULTILINE))
     (tmp_path / "my_trace.csv").write_text(table)
     settings = settings.replace("/data/my_trace.csv", str(tmp_path / "my_trace.csv"))

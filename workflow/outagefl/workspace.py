@@ -43,7 +43,10 @@ def claim_workspace(root: Path) -> None:
         owner = f"; {refused} belongs to {_user(refused.stat().st_uid)}" if isinstance(error, PermissionError) else ""
         sys.exit(f"outagefl: {root}: the folder for the results cannot be written ({error.strerror}{owner})")
     if not exclusive:
-        note = "its file system has no locks: make sure that no other workflow is at work there"
+        note = (
+            "its file system has no locks: make sure that no other workflow is at work there "
+            '(docs/cluster.md, "When something breaks")'
+        )
         print(f"outagefl: note: {root}/: {note}", file=sys.stderr)
     pid, host, now = os.getpid(), socket.gethostname(), datetime.now().strftime("%Y-%m-%d %H:%M:%S")
     stream.truncate(0)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 PLANNED_MEMORY = 2000  # MB: what the rule `train` asks a scheduler for
-FACTOR = "a factor of two"  # within which estimates lay of what was run: README, "What a run will cost"
+FACTOR = "a factor of two"  # within which estimates lay of what was run: docs/results.md, "What a run will cost"
 
 
 def duration(seconds: float | None) -> str:
