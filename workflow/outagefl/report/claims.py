@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from outagefl.analysis.claims import COLUMNS
 from outagefl.analysis.claims_table import interval, name, published, quantity
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
 from outagefl.analysis.writers import DASH, p_value
-from outagefl.errors import DataError
 
 THEORY = "theory: "  # before the check that a claim rests on
 FEW = 5  # seeds with which a sign test cannot decide anything
@@ -48,20 +45,6 @@ class Row:
     group: str  # the experiment, or the study's theory
     place: str  # that, or the theory check; empty for what is not on the page
     numbers: dict[str, Cell]
-
-
-def read_claims(path: Path) -> pd.DataFrame:
-    """The table of ``claims.evaluate`` in a file; DataError for one that is missing, damaged or lacks a column."""
-    try:
-        table = pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not a table of claims ({error}); delete it and start the workflow again") from None
-    if missing := [column for column in COLUMNS if column not in table]:
-        raise DataError(f"{path}: lacks the column {missing[0]!r}; delete it and start the workflow again")
-    unknown = set(table["verdict"]) - set(VERDICTS)
-    if unknown:
-        raise DataError(f"{path}: unknown verdict {min(map(str, unknown))!r}; delete it and start the workflow again")
-    return table
 
 
 def rows(evaluated: pd.DataFrame, places: Collection[str]) -> list[Row]:

@@ -14,10 +14,11 @@ from markupsafe import Markup
 from outagefl.analysis.claims_figure import LOOKS
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.verdicts import DIRECTION_ONLY, NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNRESOLVED
+from outagefl.commands.claims import read as read_claims
 from outagefl.config import read_yaml
 from outagefl.files import replacing
 from outagefl.provenance.tree import Tree
-from outagefl.report.claims import Row, counts, decidable, read_claims, rows
+from outagefl.report.claims import Row, counts, decidable, rows
 from outagefl.report.facts import Fact, facts, records_behind
 from outagefl.report.origins import Origin, origin, require_record
 from outagefl.report.sections import RESULTS, Item, Section, Shelf, of_descriptions, of_studies
@@ -59,7 +60,7 @@ def write_results(
     """Write the page of a scale's results: claims, studies, theory.
 
     ``shown``: experiment → its ``figures`` and ``tables``; ``checks``: the theory checks, ``<study>/<check>``.
-    Raises DataError, which names the file, for a result or record that is missing or damaged.
+    Raises DataError or ConfigError, which name the file, for a result or record that is missing or damaged.
     """
     configuration = read_yaml(results / scale / "config.yaml")
     shelf = shelf_of(results, scale, configuration["studies"])
