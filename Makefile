@@ -48,10 +48,6 @@ costs: $(VENV)/.ready ## measure what training at SCALE costs on this machine, f
 
 reproduce: $(VENV)/.ready ## run the studies at SCALE and write the report
 	$(SNAKEMAKE)
-	@$(MAKE) --no-print-directory report
-
-report: $(VENV)/.ready ## write the HTML report from finished results
-	$(BIN)/snakemake --report results/$(SCALE)/report.html $(SETTINGS)
 	@echo
 	@echo "Report:  results/$(SCALE)/report.html"
 	@echo "Claims:  results/$(SCALE)/claims.html (in short: make claims)"
@@ -61,9 +57,12 @@ report: $(VENV)/.ready ## write the HTML report from finished results
 claims: $(VENV)/.ready ## print the verdicts on the published claims at SCALE
 	@$(OUTAGEFL) claims $(ARGS) results/$(SCALE)
 
+report: $(VENV)/.ready ## write the report alone, and what of it is missing
+	$(BIN)/snakemake results/$(SCALE)/report.html --cores $(CORES) $(ARGS) $(SETTINGS)
+
 describe: $(VENV)/.ready ## draw the data sets, partitions and traces that SCALE uses
 	$(BIN)/snakemake describe --cores $(CORES) $(ARGS) $(SETTINGS)
-	$(BIN)/snakemake describe --report results/$(SCALE)/describe/report.html $(SETTINGS)
+	@echo "Report: results/$(SCALE)/describe/report.html"
 
 dry-run: $(VENV)/.ready ## say what `reproduce` would do
 	$(SNAKEMAKE) --dry-run

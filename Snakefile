@@ -8,9 +8,6 @@ min_version("9.14.8")
 configfile: "config/config.yaml"
 
 
-report: "report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/inputs.smk"
@@ -19,11 +16,13 @@ include: "workflow/rules/analysis.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/describe.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
+        f"results/{SCALE}/report.html",
         f"results/{SCALE}/config.yaml",
         f"results/{SCALE}/runs.csv",
         f"results/{SCALE}/claims.html",

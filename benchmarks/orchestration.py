@@ -36,14 +36,17 @@ ROOT = Path(__file__).parents[1]
 CORES = 2
 NOTES = "notes.csv"  # what processes note at their end
 EVENT_METRICS = ("accuracy", "loss", "age", "reception_rate", "consensus_distance")
-TRAIN = """import json, os
+TRAIN = """import json, os, time
+from outagefl.provenance.records import circumstances, sealed
 with open(f"results/.jobs/{snakemake.wildcards.job}.json") as job:
     for path, run in json.load(job).items():
         os.renames(f"drawn/{path}", f"results/{path}")
         choice = run["inputs"].get("choice")
         with open(f"results/{path}/run.json", "w") as record:
             chosen = json.load(open(f"results/{choice}")) if choice else None
-            json.dump({"spec": run["spec"], "data_note": "", "choice": chosen}, record)
+            made = {"spec": run["spec"], "data_note": "", "choice": chosen, "device": "stub", "code": {}, "from": {}}
+            made |= {"made": {f"results/{path}/metrics.parquet": ""}, **circumstances(time.time())}
+            json.dump(sealed(made), record)
 """
 TOUCH = """import os
 for path in snakemake.output:
@@ -161,9 +164,8 @@ def main() -> None:
             f"the rest: {run.ended - run.began:.0f} s, {used:.0f} s of processor time; "
             f"a job at most {peak / 1024:.0f} MB"
         )
-        run, _, used = snakemake(folder, "report.log", "--report", "report.html", *settings[2:])
-        size = (folder / "report.html").stat().st_size / 1e6
-        print(f"report.html: {size:.1f} MB, {used:.0f} s of processor time, {run.peak / 1024:.0f} MB")
+        size = (folder / "results" / "paper" / "report.html").stat().st_size / 1e6
+        print(f"report.html: {size:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -142,8 +142,8 @@ def test_a_record_of_a_job_that_is_damaged_edited_or_gone(project):
     assert wrong["results/quick/claims.csv"][0] == "unrecorded"
 
 
-def test_a_file_that_nobody_recorded_is_named_and_hidden_ones_and_the_report_are_not(project):
-    for name in ("notes.txt", ".DS_Store", "report.html"):
+def test_a_file_that_nobody_recorded_is_named_and_hidden_ones_are_not(project):
+    for name in ("notes.txt", ".DS_Store"):
         Path(f"{OUTAGES}/{name}").write_text("")
     assert {path: kind for path, (kind, _) in found(project).items()} == {f"{OUTAGES}/notes.txt": "unrecorded"}
 
@@ -215,13 +215,6 @@ def test_a_configuration_that_is_no_longer_valid_is_told(project):
 def test_another_version_of_python_is_no_other_code(project, monkeypatch):
     monkeypatch.setattr("platform.python_version", lambda: "3.99.0")
     assert not found(project)
-
-
-def test_a_report_older_than_what_it_shows_is_stale(project):
-    report = Path("results/quick/report.html")
-    report.write_text("<html>")
-    os.utime(report, (1e9, 1e9))
-    assert found(project)[str(report)][0] == "stale"
 
 
 def test_records_tell_nothing_of_where_local_files_lie(project):

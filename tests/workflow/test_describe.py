@@ -43,8 +43,10 @@ def test_data_partitions_probabilities_and_traces_in_use_are_described_without_t
     assert statistics["share online"] == ONLINE.mean()
     assert statistics["read: intervals"] == ONLINE.sum()
 
-    project.finish("describe", "--report", "data.html", config=local)
-    assert "images of clients" in (project.root / "data.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert page.count('src="data:image/png;base64,') == 4  # of each kind one figure
+    assert "Training images of every client (columns) by class (rows)" in page
+    assert "<td>share online</td>" in page
     assert project.planned("describe", config=local) == {}
 
 

@@ -37,6 +37,7 @@ NEW_SEED = [
 ]
 NEW_SEED += [f"input {PHONES}-s1", *(run.replace("-s0", "-s1") for run in [*OUTAGES, *CUT])]
 THEORY = ["theory sfg slips", "findings"]
+REPORT = ["report"]
 
 
 def shown(*experiments: str, kind: str = "") -> list[str]:
@@ -56,6 +57,8 @@ def aggregated(*experiments: str) -> list[str]:
 @dataclass(frozen=True)
 class Row:
     """An edit and what it leads to: in words, as they are in the documentation, and as jobs.
+
+    The report, which shows whatever is made, is among the jobs wherever there are any.
 
     ``change`` edits the project; it may return more for the call of Snakemake: arguments, scale, config, environment.
     """
@@ -220,6 +223,12 @@ TABLE = [
         in_code("training/local_trainer.py"),
         [*OUTAGES, *MARGINS, *CHOICE, *DYNAMICS, *LOSS, *aggregated(*SHOWN)],
     ),
+    Row(
+        "the style of the report (`report/page.css`)",
+        "the report",
+        in_file("report/page.css", "1.9rem", "2rem"),
+        REPORT,
+    ),
     Row("comments and docstrings, wherever they are", "nothing", in_comments, []),
     Row("the formatting of code and configuration", "nothing", reformat, []),
     Row(
@@ -335,7 +344,8 @@ def test_an_edit_leads_to_what_depends_on_it_and_nothing_else(workspace, tmp_pat
     options = row.change(project) or {}
     for name, value in options.pop("environment", {}).items():
         monkeypatch.setenv(name, value)
-    assert workspaces.planned(project, *options.pop("arguments", ()), **options) == sorted(row.planned)
+    planned = workspaces.planned(project, *options.pop("arguments", ()), **options)
+    assert planned == sorted(row.planned if row.planned in ([], REPORT) else row.planned + REPORT)
 
 
 def test_the_documentation_has_this_table():

@@ -51,7 +51,7 @@ def test_another_folder_one_core_and_batches_of_another_size_give_the_same_bits_
 ):
     content = finished.tiny.read_text().replace("runs_per_job: 4", "runs_per_job: 7")
     finished.tiny.write_text(content)
-    assert finished.planned() == {"resolved_config": 1}
+    assert finished.planned() == {"resolved_config": 1, "report": 1}
     project.tiny.write_text(content)
     project.finish("--cores", "1", RUNS)
     assert project.metrics() == finished.metrics()

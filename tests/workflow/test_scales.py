@@ -44,7 +44,18 @@ def test_nothing_is_planned_after_a_finished_scale(tmp_path, scale):
     pretend_to_have_trained(project, scale)
     output = project.finish("-n", scale=scale)
     rules = set(re.findall(r"^(?:local)?rule (\w+):$", output, re.MULTILINE))
-    assert rules == {"comparisons", "table", "figure", "claims", "runs", "resolved_config", "theory", "findings", "all"}
+    assert rules == {
+        "comparisons",
+        "table",
+        "figure",
+        "claims",
+        "runs",
+        "resolved_config",
+        "theory",
+        "findings",
+        "report",
+        "all",
+    }
     for line in re.findall(r"^ +output: (.*)$", output, re.MULTILINE):
         for path in line.split(", "):
             (project.root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -91,8 +91,10 @@ SURROUNDINGS = {
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 PATIENCE = 1200  # seconds; a machine that has nothing else to do needs about 70
-# Records of how results were made, and the configuration, of which some parts change no result.
-ABOUT = {"logs", "benchmarks", "provenance", ".cache", ".jobs", ".locks", ".workflow.lock", "run.json", "config.yaml"}
+# Records of how results were made, the report, which tells of them, and the configuration, of which some parts change
+# no result.
+ABOUT = {"logs", "benchmarks", "provenance", ".cache", ".jobs", ".locks", ".workflow.lock"}
+ABOUT |= {"run.json", "config.yaml", "report.html"}
 # For a copy's Snakefile: names the runs behind the jobs, whose own names are hashes.
 TELL_RUNS = '\nprint("to be trained:", *JOBS.of, file=sys.stderr)\n'
 

@@ -9,12 +9,7 @@ rule comparisons:
     output:
         comparisons=f"results/{SCALE}/{{experiment}}/comparisons.csv",
         tex=f"results/{SCALE}/{{experiment}}/comparison.tex",
-        html=report(
-            f"results/{SCALE}/{{experiment}}/comparison.html",
-            caption="../../report/comparison.rst",
-            category="Tables",
-            labels={"experiment": "{experiment}", "table": "methods compared"},
-        ),
+        html=f"results/{SCALE}/{{experiment}}/comparison.html",
     log:
         f"results/logs/comparisons/{SCALE}/{{experiment}}.log",
     benchmark:
@@ -39,12 +34,7 @@ rule table:
     output:
         csv=f"results/{SCALE}/{{experiment}}/tables/{{table}}.csv",
         tex=f"results/{SCALE}/{{experiment}}/tables/{{table}}.tex",
-        html=report(
-            f"results/{SCALE}/{{experiment}}/tables/{{table}}.html",
-            caption="../../report/table.rst",
-            category="Tables",
-            labels=lambda w: {"experiment": w.experiment, "table": w.table.replace("_", " ")},
-        ),
+        html=f"results/{SCALE}/{{experiment}}/tables/{{table}}.html",
     log:
         f"results/logs/table/{SCALE}/{{experiment}}/{{table}}.log",
     benchmark:
@@ -66,20 +56,10 @@ rule claims:
         findings=[f"results/{SCALE}/findings.csv"] if THEORY else [],
     output:
         csv=f"results/{SCALE}/claims.csv",
-        html=report(
-            f"results/{SCALE}/claims.html",
-            caption="../../report/claims.rst",
-            category="Claims",
-            labels={"claims": "one by one"},
-        ),
+        html=f"results/{SCALE}/claims.html",
         tex=f"results/{SCALE}/claims.tex",
         pdf=f"results/{SCALE}/claims.pdf",
-        png=report(
-            f"results/{SCALE}/claims.png",
-            caption="../../report/claims_figure.rst",
-            category="Claims",
-            labels={"claims": "at a glance"},
-        ),
+        png=f"results/{SCALE}/claims.png",
     log:
         f"results/logs/claims/{SCALE}.log",
     benchmark:

@@ -23,12 +23,6 @@ from outagefl.sources.catalog import sources, without_paths
 from outagefl.workspace import claim_workspace, require_folders
 
 RESULTS = Path("results")
-DESCRIPTIONS = {  # kind of input → files of its description
-    "dataset": ("classes.csv", "channels.csv", "samples.png"),
-    "partition": ("clients.csv", "clients.png"),
-    "probability": ("clients.csv", "overview.png"),
-    "trace": ("statistics.csv", "overview.png"),
-}
 
 try:
     SETTINGS = configuration.load(config, Path("config"))

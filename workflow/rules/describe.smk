@@ -1,41 +1,33 @@
 # Descriptions of what goes into the studies: tables and figures of data sets, partitions, probabilities and traces.
-# Needs results/inputs/*/; makes results/<scale>/describe/. The target is `describe`.
+# Needs results/inputs/*/; makes results/<scale>/describe/. The target is `describe`, with a page that shows all.
 DESCRIBED = to_describe(PLAN)
+DESCRIPTIONS = {  # kind of input → name → files of its description that the page shows
+    what: {
+        name: [f"results/{SCALE}/describe/{what}/{name}/{file}" for file in files]
+        for name in DESCRIBED[what]
+    }
+    for what, files in {
+        "dataset": ("classes.csv", "channels.csv", "samples.png"),
+        "partition": ("clients.png",),
+        "probability": ("overview.png",),
+        "trace": ("statistics.csv", "overview.png"),
+    }.items()
+}
 
 
 rule describe:
     input:
-        [
-            f"results/{SCALE}/describe/{what}/{name}/{file}"
-            for what, files in DESCRIPTIONS.items()
-            for name in DESCRIBED[what]
-            for file in files
-        ],
+        f"results/{SCALE}/describe/report.html",
 
 
 rule describe_dataset:
     input:
         data=lambda w: lasting(f"results/{DESCRIBED['dataset'][w.name]}"),
     output:
-        classes=report(
-            f"results/{SCALE}/describe/dataset/{{name}}/classes.csv",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "images per class"},
-        ),
-        channels=report(
-            f"results/{SCALE}/describe/dataset/{{name}}/channels.csv",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "normalisation constants"},
-        ),
+        classes=f"results/{SCALE}/describe/dataset/{{name}}/classes.csv",
+        channels=f"results/{SCALE}/describe/dataset/{{name}}/channels.csv",
         pdf=f"results/{SCALE}/describe/dataset/{{name}}/samples.pdf",
-        png=report(
-            f"results/{SCALE}/describe/dataset/{{name}}/samples.png",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "samples"},
-        ),
+        png=f"results/{SCALE}/describe/dataset/{{name}}/samples.png",
     log:
         f"results/logs/describe/{SCALE}/dataset/{{name}}.log",
     benchmark:
@@ -59,12 +51,7 @@ rule describe_partition:
     output:
         clients=f"results/{SCALE}/describe/partition/{{name}}/clients.csv",
         pdf=f"results/{SCALE}/describe/partition/{{name}}/clients.pdf",
-        png=report(
-            f"results/{SCALE}/describe/partition/{{name}}/clients.png",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "images of clients"},
-        ),
+        png=f"results/{SCALE}/describe/partition/{{name}}/clients.png",
     log:
         f"results/logs/describe/{SCALE}/partition/{{name}}.log",
     benchmark:
@@ -92,12 +79,7 @@ rule describe_probability:
     output:
         clients=f"results/{SCALE}/describe/probability/{{name}}/clients.csv",
         pdf=f"results/{SCALE}/describe/probability/{{name}}/overview.pdf",
-        png=report(
-            f"results/{SCALE}/describe/probability/{{name}}/overview.png",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "availability of clients"},
-        ),
+        png=f"results/{SCALE}/describe/probability/{{name}}/overview.png",
     log:
         f"results/logs/describe/{SCALE}/probability/{{name}}.log",
     benchmark:
@@ -117,19 +99,9 @@ rule describe_trace:
     input:
         trace=lambda w: lasting(f"results/{DESCRIBED['trace'][w.name]}"),
     output:
-        statistics=report(
-            f"results/{SCALE}/describe/trace/{{name}}/statistics.csv",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "statistics"},
-        ),
+        statistics=f"results/{SCALE}/describe/trace/{{name}}/statistics.csv",
         pdf=f"results/{SCALE}/describe/trace/{{name}}/overview.pdf",
-        png=report(
-            f"results/{SCALE}/describe/trace/{{name}}/overview.png",
-            caption="../../report/describe.rst",
-            category="Data",
-            labels={"of": "{name}", "shows": "overview"},
-        ),
+        png=f"results/{SCALE}/describe/trace/{{name}}/overview.png",
     log:
         f"results/logs/describe/{SCALE}/trace/{{name}}.log",
     benchmark:

@@ -8,12 +8,7 @@ rule figure:
         unpack(lambda w: shown_from(w, "figure")),
     output:
         pdf=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.pdf",
-        png=report(
-            f"results/{SCALE}/{{experiment}}/figures/{{figure}}.png",
-            caption="../../report/figure.rst",
-            category="Figures",
-            labels=lambda w: {"experiment": w.experiment, "figure": w.figure.replace("_", " ")},
-        ),
+        png=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.png",
     log:
         f"results/logs/figure/{SCALE}/{{experiment}}/{{figure}}.log",
     benchmark:

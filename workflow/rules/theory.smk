@@ -10,12 +10,7 @@ rule theory:
         findings=f"results/{SCALE}/{{study}}/theory/{{check}}.csv",
         values=f"results/{SCALE}/{{study}}/theory/{{check}}_values.csv",
         pdf=f"results/{SCALE}/{{study}}/theory/{{check}}.pdf",
-        png=report(
-            f"results/{SCALE}/{{study}}/theory/{{check}}.png",
-            caption="../../report/theory.rst",
-            category="Theory",
-            labels=lambda w: {"study": w.study, "check": w.check.replace("_", " ")},
-        ),
+        png=f"results/{SCALE}/{{study}}/theory/{{check}}.png",
     log:
         f"results/logs/theory/{SCALE}/{{study}}/{{check}}.log",
     benchmark:
@@ -42,12 +37,7 @@ rule findings:
         [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.csv" for name in THEORY],
     output:
         csv=f"results/{SCALE}/findings.csv",
-        html=report(
-            f"results/{SCALE}/findings.html",
-            caption="../../report/findings.rst",
-            category="Theory",
-            labels={"study": "all", "check": "findings"},
-        ),
+        html=f"results/{SCALE}/findings.html",
     log:
         f"results/logs/findings/{SCALE}.log",
     benchmark:

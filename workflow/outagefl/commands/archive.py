@@ -14,7 +14,6 @@ from pathlib import Path
 from outagefl.commands.verify import PROJECT, SHOWN, results_of, told
 from outagefl.errors import DataError
 from outagefl.provenance.check import check_folder
-from outagefl.provenance.tree import REPORT
 from outagefl.workspace import claim_workspace
 
 
@@ -35,7 +34,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if check.findings():
         print(told(check, SHOWN))
         raise DataError(f"{arguments.results}: not packed, because of what was found")
-    if not (results / scale / REPORT).is_file():
+    if not (results / scale / "report.html").is_file():
         print("note: there is no report among the results; `make report` writes it", file=sys.stderr)
     target = arguments.output or arguments.results.parent / f"outagefl-{scale}.zip"
     pack(results, scale, PROJECT, target, with_inputs=arguments.with_inputs)

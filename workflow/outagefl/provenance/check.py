@@ -16,7 +16,7 @@ from outagefl import plugins
 from outagefl.errors import ConfigError
 from outagefl.fingerprint import changed
 from outagefl.provenance.records import UNREADABLE, Record, UnsoundError, checksum
-from outagefl.provenance.tree import REPORT, Tree
+from outagefl.provenance.tree import Tree
 
 MISSING, DAMAGED, EDITED, STALE, UNRECORDED = "missing", "damaged", "edited", "stale", "unrecorded"
 ADDITIONAL, REFUSED = "additional", "refused"  # in archives
@@ -54,8 +54,7 @@ class Check:
         for path, error in self.tree.unsound.items():
             if not others & set(path.removesuffix(".json").split("/")):
                 self.checked[path] = Finding(error.kind, path, str(error))
-        found = [path for path in self.tree.files(f"results/{scale}") if not path.endswith(f"/{REPORT}")]
-        for path in sorted({*found, *self.tree.made(scale)}):
+        for path in sorted({*self.tree.files(f"results/{scale}"), *self.tree.made(scale)}):
             self._visit(path)
 
     def _visit(self, path: str) -> None:
@@ -159,16 +158,6 @@ def check_folder(results: Path, scale: str, project: Path) -> Check:
         except ConfigError as error:
             why = f"the configuration cannot be resolved any more: {error}"
         check.checked[resolved] = Finding(STALE, resolved, why) if why else None
-    for outdated in (_changed_claims(check, scale, project), _outdated_report(check, results, scale)):
-        if outdated:
-            check.checked[outdated.path] = outdated
+    if outdated := _changed_claims(check, scale, project):
+        check.checked[outdated.path] = outdated
     return check
-
-
-def _outdated_report(check: Check, results: Path, scale: str) -> Finding | None:
-    """The report is made by Snakemake itself, so only its age tells whether it shows what is there now."""
-    report = results / scale / REPORT
-    shown = [file for path in check.tree.made(scale) if isinstance(file := check.tree.at(path), Path) and file.exists()]
-    if report.exists() and any(file.stat().st_mtime > report.stat().st_mtime for file in shown):
-        return Finding(STALE, f"results/{scale}/{REPORT}", "older than what it shows; `make report` writes it again")
-    return None

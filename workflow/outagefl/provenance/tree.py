@@ -10,7 +10,6 @@ from outagefl.provenance.records import Record, UnsoundError, read
 
 RESULTS = "results/"
 SHARED = ("runs", "inputs", "choices", "provenance", "logs", "benchmarks")  # beside the folders of the scales
-REPORT = "report.html"  # written by Snakemake itself, not by a job
 RUN = "run.json"
 
 

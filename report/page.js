@@ -1,0 +1,123 @@
+// What the page can do beside being read: find, choose and sort claims, show figures in full size, copy commands.
+// Without it everything is visible.
+"use strict";
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const NOT_RUN = "not run at this scale";
+
+  function button(label) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = label;
+    return made;
+  }
+
+  function claims(table, form) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const words = new Map(rows.map((row) => [row, row.textContent.toLowerCase().replace(/\s+/g, " ")]));
+    const untested = rows.filter((row) => row.dataset.verdict === NOT_RUN).length;
+
+    function choose() {
+      const asked = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const study = form.study.value, verdict = form.verdict.value;
+      const everything = asked.length > 0 || verdict !== "";
+      for (const row of rows) {
+        const fits = asked.every((word) => words.get(row).includes(word));
+        const chosen = (!study || row.dataset.study === study) && (!verdict || row.dataset.verdict === verdict);
+        row.hidden = !(fits && chosen && (everything || row.dataset.verdict !== NOT_RUN));
+      }
+      const shown = rows.filter((row) => !row.hidden).length;
+      const more = untested && !everything ? "; those not run at this scale come up when they are searched for or chosen" : "";
+      form.querySelector("output").value = `${shown} of ${rows.length} shown${more}`;
+    }
+
+    function sort(head, column) {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      const key = (row) => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+      const numbers = head.dataset.sort === "number";
+      const compare = numbers ? (a, b) => a - b : new Intl.Collator("en", { numeric: true }).compare;
+      const filled = (row) => key(row) !== "";
+      const sorted = rows.filter(filled).sort((a, b) => (down ? -1 : 1) * compare(key(a), key(b)));
+      body.append(...sorted, ...rows.filter((row) => !filled(row)));
+      for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    }
+
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      const press = button(head.textContent);
+      press.addEventListener("click", () => sort(head, column));
+      head.replaceChildren(press);
+    });
+    form.hidden = false;
+    form.addEventListener("input", choose);
+    form.addEventListener("reset", () => setTimeout(choose));
+    form.addEventListener("submit", (event) => event.preventDefault());
+    for (const link of all("a[data-verdict]")) {
+      link.addEventListener("click", () => {
+        form.words.value = "";
+        form.study.value = link.dataset.study;
+        form.verdict.value = link.dataset.verdict;
+        choose();
+      });
+    }
+
+    function reveal() {
+      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      if (!target?.hidden || !words.has(target)) return;
+      form.words.value = "";
+      form.study.value = "";
+      form.verdict.value = target.dataset.verdict === NOT_RUN ? NOT_RUN : "";
+      choose();
+      target.scrollIntoView();
+    }
+    choose();
+    reveal();
+    addEventListener("hashchange", reveal);
+  }
+
+  function zoom(image, dialog) {
+    const press = button("");
+    press.setAttribute("aria-label", `${image.alt}: full size`);
+    image.replaceWith(press);
+    press.append(image);
+    press.addEventListener("click", () => {
+      const large = dialog.querySelector("img");
+      large.src = image.src;
+      large.alt = image.alt;
+      dialog.showModal();
+    });
+  }
+
+  function copying(code) {
+    const press = button("Copy");
+    press.addEventListener("click", async () => {
+      getSelection().selectAllChildren(code);
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        press.textContent = "Copied";
+      } catch {
+        press.textContent = "Selected";
+      }
+    });
+    code.after(press);
+  }
+
+  function following(links) {
+    const places = new Map(links.map((link) => [document.getElementById(link.hash.slice(1)), link]));
+    const seen = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (isIntersecting) places.get(target).setAttribute("aria-current", "true");
+        else places.get(target).removeAttribute("aria-current");
+      }
+    }, { rootMargin: "-15% 0px -75% 0px" });
+    for (const place of places.keys()) seen.observe(place);
+  }
+
+  const table = document.querySelector("table.claims");
+  if (table) claims(table, document.querySelector(".filters"));
+  const dialog = document.getElementById("zoom");
+  for (const image of all("figure img")) zoom(image, dialog);
+  for (const code of all("code.command")) copying(code);
+  following(all("nav li > a"));
+})();

@@ -1,0 +1,1 @@
+"""The page that shows the results of a scale: one HTML file that needs nothing else, made from results and records."""

@@ -1,0 +1,66 @@
+"""Figures and tables as the page holds them: read from their files, and no longer dependent on these."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from markupsafe import Markup
+
+from outagefl.analysis.writers import DASH
+from outagefl.errors import DataError
+
+PNG, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+TABLE = re.compile(r"<table.*</table>", re.DOTALL)
+LOOKS = re.compile(r'\s(?:id|class|style|border)="[^"]*"')  # of tags; in text, quotes are escaped
+
+
+@dataclass(frozen=True)
+class Image:
+    """A figure: a ``data:`` address with all of it, and its size in pixels."""
+
+    address: str
+    width: int
+    height: int
+
+
+def image(path: Path) -> Image:
+    """The figure in a PNG file; DataError for one that is missing or damaged."""
+    content = _read(path)
+    if not (content.startswith(PNG) and content.endswith(PNG_END)):
+        raise DataError(f"{path}: not a whole PNG image; delete it and start the workflow again")
+    width, height = struct.unpack(">II", content[16:24])
+    return Image(f"data:image/png;base64,{base64.b64encode(content).decode()}", width, height)
+
+
+def table(path: Path) -> Markup:
+    """The table in a page of ``writers.write_html``, without its looks; DataError where there is none."""
+    found = TABLE.search(_read(path).decode("utf-8", "replace"))
+    if not found:
+        raise DataError(f"{path}: holds no table; delete it and start the workflow again")
+    return Markup(LOOKS.sub("", found[0]))
+
+
+def csv_table(path: Path) -> Markup:
+    """The values in a CSV file as a table, to five digits; DataError for a file that is none."""
+    try:
+        return frame_table(pd.read_csv(path), names=False)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not a CSV file with a table ({error})") from None
+
+
+def frame_table(frame: pd.DataFrame, *, names: bool = True) -> Markup:
+    """A frame as a table, with the ``names`` of its rows or without; its text is escaped."""
+    text = frame.to_html(index=names, border=0, na_rep=DASH, float_format="{:.5g}".format)
+    return Markup(LOOKS.sub("", text))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); start the workflow again") from None
