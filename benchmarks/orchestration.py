@@ -83,7 +83,7 @@ def drawn(run: Run) -> Any:
 def prepare(folder: Path, keys: list[str]) -> list[str]:
     """Copy the workflow with stubs, draw all runs; the arguments for Snakemake."""
     folder.mkdir(parents=True)
-    for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
+    for name in ("config", "workflow", "profiles", "report", "envs"):
         source, target = ROOT / name, folder / name
         shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
     scripts = folder / "workflow" / "scripts"

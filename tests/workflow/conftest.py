@@ -91,7 +91,7 @@ class Project:
     def new(cls, root: Path, studies: tuple[str, ...] = ("sfg",)) -> "Project":
         """A copy of the workflow with some of its studies at the tiny scale."""
         root.mkdir(parents=True)
-        for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
+        for name in ("config", "workflow", "profiles", "report", "envs"):
             source = REPOSITORY / name
             ignore = shutil.ignore_patterns("__pycache__")
             shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(source, root / name)

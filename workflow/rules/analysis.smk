@@ -5,6 +5,7 @@
 
 rule comparisons:
     input:
+        workspace,
         f"results/{SCALE}/{{experiment}}/runs.csv",
     output:
         comparisons=f"results/{SCALE}/{{experiment}}/comparisons.csv",
@@ -35,6 +36,7 @@ rule comparisons:
 
 rule table:
     input:
+        workspace,
         unpack(lambda w: shown_from(w, "table")),
     output:
         csv=f"results/{SCALE}/{{experiment}}/tables/{{table}}.csv",
@@ -62,6 +64,7 @@ rule table:
 
 rule claims:
     input:
+        workspace,
         expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
         findings=[f"results/{SCALE}/findings.csv"] if THEORY else [],
     output:
@@ -100,6 +103,7 @@ rule claims:
 
 rule runs:
     input:
+        workspace,
         expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
     output:
         f"results/{SCALE}/runs.csv",
@@ -115,6 +119,8 @@ rule runs:
 
 
 rule resolved_config:
+    input:
+        workspace,
     output:
         f"results/{SCALE}/config.yaml",
     log:
