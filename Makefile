@@ -82,15 +82,17 @@ orphans: $(VENV)/.ready ## list runs that nothing asks for any more (ARGS=--remo
 test: $(VENV)/.ready ## run the tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
 
-lint: $(VENV)/.ready ## check formatting, style, types and the workflow
+lint: $(VENV)/.ready ## check formatting, style, types, the workflow, licences and citation
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+	$(BIN)/reuse lint --quiet
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
-lock: ## resolve envs/*.in into the lock files (needs uv)
-	cd envs && uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header requirements.in -o requirements.lock
+lock: ## resolve pyproject.toml and envs/requirements-dev.in into the lock files (needs uv)
+	cd envs && uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header ../pyproject.toml -o requirements.lock
 	cd envs && uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-header requirements-dev.in -o requirements-dev.lock
 
 clean-results: ## delete results/ after asking

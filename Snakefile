@@ -8,6 +8,7 @@ min_version("9.14.8")
 configfile: "config/config.yaml"
 
 
+include: "workflow/rules/library.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/inputs.smk"

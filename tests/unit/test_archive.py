@@ -176,6 +176,12 @@ def test_the_command_refuses_what_verify_finds_fault_with(project, monkeypatch, 
     assert not Path("results/outagefl-quick.zip").exists()
 
 
+def test_the_command_refuses_results_of_a_deployment_which_has_no_code(project, monkeypatch):
+    shutil.rmtree("workflow/outagefl")
+    with pytest.raises(SystemExit, match=r"lacks the code in workflow/outagefl"):
+        command(monkeypatch, "archive", "results/quick")
+
+
 def test_members_that_were_edited_left_out_or_added(archive):
     other = rewritten(archive, {COMPARISONS: b"method\n", "results/quick/claims.csv": None, "extra.txt": b"x"})
     kinds = {path: kind for path, (kind, _) in found(other).items()}

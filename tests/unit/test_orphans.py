@@ -82,7 +82,7 @@ def test_removing_keeps_what_results_were_made_from(results, monkeypatch, capsys
     assert run(monkeypatch, "--remove", "--yes") == 0
     assert capsys.readouterr().out.endswith("Deleted.\n")
     assert existing(results) == NEEDED
-    assert check_folder(results.absolute(), "quick", Path.cwd()).findings() == []
+    assert check_folder(results.absolute(), "quick", Path.cwd(), Path("workflow")).findings() == []
 
 
 def test_removed_results_set_their_runs_inputs_and_records_free(results, monkeypatch):

@@ -28,7 +28,7 @@ def project(tmp_path, monkeypatch):
 
 def found(project: Path) -> dict[str, tuple[str, str]]:
     """What is wrong: path → kind and why."""
-    findings = check_folder(project / "results", "quick", project).findings()
+    findings = check_folder(project / "results", "quick", project, project / "workflow").findings()
     return {each.path: (each.kind, each.why) for each in findings}
 
 
@@ -44,7 +44,7 @@ def append(path: str, code: str) -> None:
 
 
 def test_results_as_they_were_made_have_no_findings(project):
-    check = check_folder(project / "results", "quick", project)
+    check = check_folder(project / "results", "quick", project, project / "workflow")
     assert check.findings() == []
     assert {run_folder("sfg"), run_folder("dfedavg")} <= {
         path.removeprefix("results/").removesuffix("/metrics.parquet") for path in check.checked

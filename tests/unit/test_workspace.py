@@ -83,3 +83,12 @@ def test_an_error_without_a_number_is_the_disks_only_where_that_is_full(monkeypa
     assert scripting._of_machine(OSError("timed out")) == "timed out"
     monkeypatch.setattr(scripting, "SCARCE", 1e30)
     assert "timed out; free: " in scripting._of_machine(OSError("timed out"))
+
+
+def test_a_process_may_ask_again_for_what_it_has(tmp_path):
+    workspace.claim_workspace(tmp_path / "results")
+    told = (tmp_path / "results" / ".workflow.lock").read_text()
+    workspace.claim_workspace(tmp_path / "results")
+    assert (tmp_path / "results" / ".workflow.lock").read_text() == told
+    _, refused = claim(tmp_path / "results").communicate()
+    assert f"in use by process {os.getpid()} of" in refused

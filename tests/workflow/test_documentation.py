@@ -14,10 +14,10 @@ from outagefl.runs.claims import declared_claims
 from outagefl.runs.configured import configured
 from tests.workflow.conftest import REPOSITORY, Project, two_runs
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "config" / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
 COMMAND = re.compile(r"^ {4}((?:make|\.venv/bin/snakemake|snakemake) .*?)(?: {2,}#.*)?$", re.MULTILINE)
-ALL_OF_IT = ("Snakefile", "Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml")
+ALL_OF_IT = ("Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml")
 TINY_EVENTS = {
     "setting": {"clients": 5, "horizon": 4, "evaluation": {"every": 2}, "training": {"unit": "batches"}},
     "named": {"model": {"mlp": {"kind": "mlp", "hidden": [8], "dropout": 0.1}}},
@@ -130,3 +130,9 @@ def test_the_readme_counts_runs_and_claims_rightly(scale):
     [row] = [line for line in readme.splitlines() if line.startswith(f"| `{scale}`")]
     assert f"| {len(plan.runs):,} |" in row
     assert f"has {sum(map(len, declared_claims(settings, REPOSITORY / 'config').values()))} claims" in readme
+
+
+def test_the_page_about_the_configuration_has_every_key():
+    schema = yaml.safe_load((REPOSITORY / "workflow" / "schemas" / "config.schema.yaml").read_text())
+    page = (REPOSITORY / "config" / "README.md").read_text()
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == sorted(schema["properties"])

@@ -14,7 +14,7 @@ from typing import TextIO
 from outagefl.errors import DataError
 from outagefl.files import lock
 
-_held: list[TextIO] = []  # kept open, and so locked, until this process ends
+_held: dict[Path, TextIO] = {}  # kept open, and so locked, until this process ends
 
 
 def require_folders(root: Path, notes: Path = Path(".snakemake")) -> None:
@@ -30,8 +30,11 @@ def claim_workspace(root: Path) -> None:
     """Lock ``root`` for this process, or exit with one line that says who holds it or why it cannot be written.
 
     The kernel drops the lock when the process ends, even when it is killed: there is never a stale lock to remove.
+    A process that has it may ask again.
     """
     file = root / ".workflow.lock"
+    if file.absolute() in _held:
+        return
     try:
         stream = _opened(file)
         exclusive = lock(stream, wait=False)
@@ -53,7 +56,7 @@ def claim_workspace(root: Path) -> None:
     stream.write(f"process {pid} of {_user(os.getuid())} on {host} since {now}\n")
     stream.write(f"look at it there: ps -fp {pid}\nor end it there: kill {pid} (jobs that run are finished first)\n")
     stream.flush()
-    _held.append(stream)
+    _held[file.absolute()] = stream
 
 
 def _opened(file: Path) -> TextIO:

@@ -5,6 +5,7 @@
 
 rule comparisons:
     input:
+        workspace,
         f"results/{SCALE}/{{experiment}}/runs.csv",
     output:
         comparisons=f"results/{SCALE}/{{experiment}}/comparisons.csv",
@@ -30,6 +31,7 @@ rule comparisons:
 
 rule table:
     input:
+        workspace,
         unpack(lambda w: shown_from(w, "table")),
     output:
         csv=f"results/{SCALE}/{{experiment}}/tables/{{table}}.csv",
@@ -52,6 +54,7 @@ rule table:
 
 rule claims:
     input:
+        workspace,
         expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
         findings=[f"results/{SCALE}/findings.csv"] if THEORY else [],
     output:
@@ -80,6 +83,7 @@ rule claims:
 
 rule runs:
     input:
+        workspace,
         expand(f"results/{SCALE}/{{experiment}}/runs.csv", experiment=PLAN.experiments),
     output:
         f"results/{SCALE}/runs.csv",
@@ -95,6 +99,8 @@ rule runs:
 
 
 rule resolved_config:
+    input:
+        workspace,
     output:
         f"results/{SCALE}/config.yaml",
     log:

@@ -1,14 +1,8 @@
 # Shared by all rules: the resolved configuration, the plan made from it, and what of the plan is still missing.
 # Needs config/*; makes nothing. A mistake in the configuration ends here, in one line, before there is a DAG.
-import os
-import sys
+import atexit
 import time
-from pathlib import Path
-
-WORKFLOW = Path(workflow.basedir) / "workflow"
-sys.path.insert(0, str(WORKFLOW))
-# For the scripts, here and in remote jobs, which read this file too.
-os.environ.update(PYTHONPATH=str(WORKFLOW))
+from functools import cache
 
 from outagefl import config as configuration, plugins
 from outagefl.describe.notes import title
@@ -52,6 +46,24 @@ if workflow.is_main_process:
     JOBS = jobs.plan_jobs(PLAN, RESULTS, SCALE, SETTINGS["runs_per_job"])
 else:
     JOBS = jobs.Jobs({}, {}, [], [])
+
+
+def workspace(wildcards):
+    """An input that is no file: the results folder, for this workflow alone. Every rule has it that runs something.
+
+    Asked for when there is a DAG, in a module of another workflow, too, whose ``onstart`` would not be called.
+    """
+    if workflow.is_main_process and workflow.executor_plugin and not workflow.dryrun:
+        open_workspace()
+    return []
+
+
+@cache
+def open_workspace():
+    claim_workspace(RESULTS)
+    os.environ.update(OUTAGEFL_LATENCY_WAIT=str(workflow.execution_settings.latency_wait))
+    jobs.write_jobs(PLAN, JOBS, RESULTS)
+    atexit.register(jobs.forget_jobs, PLAN, RESULTS)
 
 
 def one_of(names):
@@ -130,13 +142,3 @@ wildcard_constraints:
     experiment=one_of(PLAN.experiments),
     figure=one_of(declared("figures")),
     table=one_of(declared("tables")),
-
-
-onstart:
-    claim_workspace(RESULTS)
-    os.environ.update(OUTAGEFL_LATENCY_WAIT=str(workflow.execution_settings.latency_wait))
-    jobs.write_jobs(PLAN, JOBS, RESULTS)
-
-
-onsuccess:
-    jobs.forget_jobs(RESULTS)

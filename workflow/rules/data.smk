@@ -6,6 +6,8 @@ DOWNLOADS = {name: source.downloads for name, source in PLAN.sources.items() if 
 
 
 rule download:
+    input:
+        workspace,
     output:
         protected("resources/{source}/{file}"),
     log:
@@ -27,6 +29,7 @@ rule download:
 
 rule dataset:
     input:
+        workspace,
         unpack(lambda w: made_from("dataset", w.name)),
     output:
         directory("results/inputs/dataset/{name}"),

@@ -5,6 +5,7 @@
 
 rule figure:
     input:
+        workspace,
         unpack(lambda w: shown_from(w, "figure")),
     output:
         pdf=f"results/{SCALE}/{{experiment}}/figures/{{figure}}.pdf",

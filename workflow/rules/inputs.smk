@@ -8,6 +8,7 @@
 
 rule input:
     input:
+        workspace,
         unpack(lambda w: made_from(w.what, w.name)),
     output:
         "results/inputs/{what}/{name}",

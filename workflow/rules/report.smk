@@ -8,6 +8,7 @@ PAGE = [os.path.relpath(file) for file in template_files()]
 
 rule report:
     input:
+        workspace,
         f"results/{SCALE}/config.yaml",
         f"results/{SCALE}/runs.csv",
         expand(f"results/{SCALE}/claims.{{suffix}}", suffix=("csv", "png")),
@@ -38,6 +39,7 @@ rule report:
 
 rule describe_report:
     input:
+        workspace,
         [path for names in DESCRIPTIONS.values() for paths in names.values() for path in paths],
         page=PAGE,
     output:

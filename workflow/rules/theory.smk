@@ -6,6 +6,8 @@ FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
 
 
 rule theory:
+    input:
+        workspace,
     output:
         findings=f"results/{SCALE}/{{study}}/theory/{{check}}.csv",
         values=f"results/{SCALE}/{{study}}/theory/{{check}}_values.csv",
@@ -34,6 +36,7 @@ rule theory:
 
 rule findings:
     input:
+        workspace,
         [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.csv" for name in THEORY],
     output:
         csv=f"results/{SCALE}/findings.csv",

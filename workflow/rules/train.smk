@@ -7,6 +7,7 @@ from outagefl.runs.plan import choice_modules
 
 rule train:
     input:
+        workspace,
         lambda w: inputs_of(w.job),
     output:
         temp(touch("results/.jobs/{job}.done")),
@@ -56,6 +57,7 @@ rule run:
 # Matches only choices that are missing: an address holds everything that can change what is chosen.
 rule choice:
     input:
+        workspace,
         lambda w: jobs.markers(JOBS, RESULTS, PLAN.choices[f"choices/{w.choice}.json"].runs),
     output:
         "results/choices/{choice}.json",
@@ -77,6 +79,7 @@ rule choice:
 # Matches only experiments whose index is out of date; for these it must run, whatever Snakemake remembers.
 rule index:
     input:
+        workspace,
         lambda w: jobs.markers(
             JOBS, RESULTS, (run for run, _ in PLAN.experiments[w.experiment].members)
         ),

@@ -11,9 +11,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from outagefl.commands.verify import PROJECT, SHOWN, results_of, told
+from outagefl.commands.verify import SHOWN, check_results, project_of, results_of, told
 from outagefl.errors import DataError
-from outagefl.provenance.check import check_folder
 from outagefl.workspace import claim_workspace
 
 
@@ -29,14 +28,18 @@ def execute(arguments: argparse.Namespace) -> int:
     from outagefl.provenance.archive import pack  # noqa: PLC0415 (the other commands do without its libraries)
 
     results, scale = results_of(arguments.results)
+    if not (project := project_of(results)).joinpath("workflow", "outagefl").is_dir():
+        raise DataError(
+            f"{project}: lacks the code in workflow/outagefl; expected a copy of the repository with the results"
+        )
     claim_workspace(results)
-    check = check_folder(results, scale, PROJECT)
+    check = check_results(results, scale)
     if check.findings():
         print(told(check, SHOWN))
         raise DataError(f"{arguments.results}: not packed, because of what was found")
     if not (results / scale / "report.html").is_file():
         print("note: there is no report among the results; `make report` writes it", file=sys.stderr)
     target = arguments.output or arguments.results.parent / f"outagefl-{scale}.zip"
-    pack(results, scale, PROJECT, target, with_inputs=arguments.with_inputs)
+    pack(results, scale, project, target, with_inputs=arguments.with_inputs)
     print(target)
     return 0

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from outagefl.errors import ConfigError
+from outagefl.plugins import PACKAGE
 from outagefl.provenance.check import Check, Finding, check_folder
 from outagefl.provenance.packed import check_archive
 
@@ -43,7 +44,17 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def checked(path: Path) -> Check:
     """The check of a folder of results or of an archive; ConfigError for anything else."""
-    return check_archive(path) if path.is_file() else check_folder(*results_of(path), PROJECT)
+    return check_archive(path) if path.is_file() else check_results(*results_of(path))
+
+
+def check_results(results: Path, scale: str) -> Check:
+    """The check of a scale, against this library."""
+    return check_folder(results, scale, project_of(results), PACKAGE.parent)
+
+
+def project_of(results: Path) -> Path:
+    """The folder with the configuration: that of the results where it has one, else that of this library."""
+    return results.parent if (results.parent / "config" / "config.yaml").is_file() else PROJECT
 
 
 def results_of(path: Path) -> tuple[Path, str]:

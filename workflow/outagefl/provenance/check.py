@@ -145,10 +145,13 @@ def _changed_claims(check: Check, scale: str, project: Path) -> Finding | None:
     return Finding(STALE, path, f"config/claims.yaml has changed since: {', '.join(keys)}") if keys else None
 
 
-def check_folder(results: Path, scale: str, project: Path) -> Check:
-    """Check a scale below a folder of results, with the code, plug-ins and configuration of ``project``."""
+def check_folder(results: Path, scale: str, project: Path, workflow: Path) -> Check:
+    """Check a scale below a folder of results, with the plug-ins and configuration of ``project``.
+
+    ``workflow``: the folder with the code that results are held against.
+    """
     plugins.use(configuration.read_yaml(project / "config" / "config.yaml").get("plugins", []), project)
-    check = Check(Tree(results, project), project / "workflow", own=plugins.folders())
+    check = Check(Tree(results, project), workflow, own=plugins.folders())
     check.scale(scale)
     resolved = f"results/{scale}/config.yaml"
     if check.checked.get(resolved, True) is None:

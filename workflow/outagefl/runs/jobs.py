@@ -146,8 +146,10 @@ def read_job(root: Path, job: str) -> dict[str, Run]:
         raise DataError(f"{path}: no such job was planned; start Snakemake again") from None
 
 
-def forget_jobs(root: Path) -> None:
-    """Remove what finished and killed jobs left; called when the whole workflow has succeeded."""
+def forget_jobs(plan: Plan, root: Path) -> None:
+    """Remove what finished and killed jobs left, unless runs are still missing; called when a workflow ends."""
+    if not all(is_finished(root / path) for path in plan.runs):
+        return
     for path in root.rglob(f"{SCRATCH}*"):
         shutil.rmtree(path, ignore_errors=True)
     for path in (root / ".jobs").glob("*.*"):
