@@ -145,7 +145,7 @@ def _from_first_mirror(
 
 
 def _remedy(target: Path) -> str:
-    return f"set the key `local` for this source to a copy you have (docs/data.md has the forms), or put the file at {target}"
+    return f"set the key `local` for this source to a copy you have (forms: docs/data.md), or put the file at {target}"
 
 
 def _announce_retry(state: RetryCallState) -> None:
