@@ -125,8 +125,8 @@ def require_sources(plan: Plan, root: Path) -> None:
     if told := "; ".join(f"{name}: {', '.join(files)}" for name, files in missing.items() if files):
         raise DataError(
             f"config: offline: true forbids to download what is missing ({told}); put the files there (addresses: "
-            "config/sources.yaml), set the key `local` for these sources to copies you have (forms: docs/data.md), or set "
-            "offline to false"
+            "config/sources.yaml), set the key `local` for these sources to copies you have (forms: docs/data.md), or "
+            "set offline to false"
         )
 
 
