@@ -1,10 +1,10 @@
 # Descriptions of what goes into the studies: tables and figures of data sets, partitions, probabilities and traces.
 # Needs results/inputs/*/; makes results/<scale>/describe/. The target is `describe`, with a page that shows all.
-NAMED = to_describe(PLAN)
+DESCRIBED = to_describe(PLAN)
 DESCRIPTIONS = {  # kind of input → name → files of its description that the page shows
     what: {
         name: [f"results/{SCALE}/describe/{what}/{name}/{file}" for file in files]
-        for name in NAMED[what]
+        for name in DESCRIBED[what]
     }
     for what, files in {
         "dataset": ("classes.csv", "channels.csv", "samples.png"),
@@ -23,7 +23,7 @@ rule describe:
 rule describe_dataset:
     input:
         workspace,
-        data=lambda w: lasting(f"results/{NAMED['dataset'][w.name]}"),
+        data=lambda w: lasting(f"results/{DESCRIBED['dataset'][w.name]}"),
     output:
         classes=f"results/{SCALE}/describe/dataset/{{name}}/classes.csv",
         channels=f"results/{SCALE}/describe/dataset/{{name}}/channels.csv",
@@ -34,12 +34,12 @@ rule describe_dataset:
     benchmark:
         f"results/benchmarks/describe/{SCALE}/dataset/{{name}}.tsv"
     wildcard_constraints:
-        name=one_of(NAMED["dataset"]),
+        name=one_of(DESCRIBED["dataset"]),
     conda:
         "../../envs/analysis.yaml"
     params:
         what="dataset",
-        source=lambda w: source_of(NAMED["dataset"][w.name]),
+        source=lambda w: source_of(DESCRIBED["dataset"][w.name]),
         code=code("describe.py"),
     script:
         "../scripts/describe.py"
@@ -48,8 +48,8 @@ rule describe_dataset:
 rule describe_partition:
     input:
         workspace,
-        partition=lambda w: lasting(f"results/{NAMED['partition'][w.name]}"),
-        data=lambda w: made_from("partition", Path(NAMED["partition"][w.name]).name)["dataset"],
+        partition=lambda w: lasting(f"results/{DESCRIBED['partition'][w.name]}"),
+        data=lambda w: made_from("partition", Path(DESCRIBED["partition"][w.name]).name)["dataset"],
     output:
         clients=f"results/{SCALE}/describe/partition/{{name}}/clients.csv",
         pdf=f"results/{SCALE}/describe/partition/{{name}}/clients.pdf",
@@ -59,13 +59,13 @@ rule describe_partition:
     benchmark:
         f"results/benchmarks/describe/{SCALE}/partition/{{name}}.tsv"
     wildcard_constraints:
-        name=one_of(NAMED["partition"]),
+        name=one_of(DESCRIBED["partition"]),
     conda:
         "../../envs/analysis.yaml"
     params:
         what="partition",
-        spec=lambda w: PLAN.inputs[NAMED["partition"][w.name]].spec,
-        source=lambda w: source_of(NAMED["partition"][w.name]),
+        spec=lambda w: PLAN.inputs[DESCRIBED["partition"][w.name]].spec,
+        source=lambda w: source_of(DESCRIBED["partition"][w.name]),
         code=code("describe.py"),
     script:
         "../scripts/describe.py"
@@ -74,8 +74,10 @@ rule describe_partition:
 rule describe_probability:
     input:
         workspace,
-        probability=lambda w: lasting(f"results/{NAMED['probability'][w.name]}"),
-        availability=lambda w: lasting(f"results/{drawn_from(PLAN, NAMED['probability'][w.name])}"),
+        probability=lambda w: lasting(f"results/{DESCRIBED['probability'][w.name]}"),
+        availability=lambda w: lasting(
+            f"results/{drawn_from(PLAN, DESCRIBED['probability'][w.name])}"
+        ),
         partition=lambda w: made_from("probability", f"{w.name}.npy").get("partition", []),
     output:
         clients=f"results/{SCALE}/describe/probability/{{name}}/clients.csv",
@@ -86,11 +88,11 @@ rule describe_probability:
     benchmark:
         f"results/benchmarks/describe/{SCALE}/probability/{{name}}.tsv"
     wildcard_constraints:
-        name=one_of(NAMED["probability"]),
+        name=one_of(DESCRIBED["probability"]),
     conda:
         "../../envs/analysis.yaml"
     params:
-        spec=lambda w: everything_behind(PLAN, NAMED["probability"][w.name]),
+        spec=lambda w: everything_behind(PLAN, DESCRIBED["probability"][w.name]),
         code=code("describe_probability.py"),
     script:
         "../scripts/describe_probability.py"
@@ -99,7 +101,7 @@ rule describe_probability:
 rule describe_trace:
     input:
         workspace,
-        trace=lambda w: lasting(f"results/{NAMED['trace'][w.name]}"),
+        trace=lambda w: lasting(f"results/{DESCRIBED['trace'][w.name]}"),
     output:
         statistics=f"results/{SCALE}/describe/trace/{{name}}/statistics.csv",
         pdf=f"results/{SCALE}/describe/trace/{{name}}/overview.pdf",
@@ -109,14 +111,14 @@ rule describe_trace:
     benchmark:
         f"results/benchmarks/describe/{SCALE}/trace/{{name}}.tsv"
     wildcard_constraints:
-        name=one_of(NAMED["trace"]),
+        name=one_of(DESCRIBED["trace"]),
     conda:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=lambda w, attempt: 2000 * attempt,
     params:
         what="trace",
-        source=lambda w: source_of(NAMED["trace"][w.name]),
+        source=lambda w: source_of(DESCRIBED["trace"][w.name]),
         code=code("describe.py"),
     script:
         "../scripts/describe.py"

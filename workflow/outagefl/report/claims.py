@@ -11,7 +11,7 @@ import pandas as pd
 
 from outagefl.analysis.claims_table import interval, name, published, quantity
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
-from outagefl.analysis.writers import DASH, p_value
+from outagefl.analysis.writers import DASH, NO_BREAK, p_value
 
 THEORY = "theory: "  # before the check that a claim rests on
 FEW = 5  # seeds with which a sign test cannot decide anything
@@ -42,6 +42,7 @@ class Row:
     text: str
     source: str
     told: list[str]
+    unit: str
     group: str  # the experiment, or the study's theory
     place: str  # that, or the theory check; empty for what is not on the page
     numbers: dict[str, Cell]
@@ -66,12 +67,13 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
         text=row["text"],
         source=row["source"],
         told=[row[key] for key in ("ran", "data", "note") if pd.notna(row[key]) and row[key]],
+        unit=row["unit"],
         group=f"{row['study']}/theory" if decided.startswith(THEORY) else place,
         place=place if place in places else "",
         numbers={
-            "published": Cell(published(row["says"], row["published"], row["unit"]), row["published"]),
-            "ours": Cell(quantity(row["ours"], row["unit"]), row["ours"]),
-            "95 % interval": Cell(interval(low, row["high"]), low),
+            "published": Cell(published(row["says"], row["published"], "").strip(), row["published"]),
+            "ours": Cell(quantity(row["ours"], "").strip(), row["ours"]),
+            "95 % interval": Cell(interval(low, row["high"]).replace(NO_BREAK, " "), low),
             "p": Cell(p_value(row["p"]), row["p"]),
             "p against": Cell(p_value(row["p_against"]), row["p_against"]),
             "seeds": Cell(f"{row['n']:.0f}" if row["n"] else DASH, row["n"] or math.nan),

@@ -11,10 +11,12 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
+from outagefl.analysis.style import PIXELS_PER_INCH
 from outagefl.analysis.writers import DASH
 from outagefl.errors import DataError
 
 PNG, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
+SHARPNESS = PIXELS_PER_INCH / 100  # pixels of a figure for one of the page
 TABLE = re.compile(r"<table.*</table>", re.DOTALL)
 LOOKS = re.compile(r'\s(?:id|class|style|border)="[^"]*"')  # of tags; in text, quotes are escaped
 
@@ -26,6 +28,11 @@ class Image:
     address: str
     width: int
     height: int
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """Its width and height on a screen, at which letters have the size of the text around."""
+        return round(self.width / SHARPNESS), round(self.height / SHARPNESS)
 
 
 def image(path: Path) -> Image:

@@ -25,6 +25,7 @@ from outagefl.report.sections import RESULTS, Item, Section, Shelf, of_descripti
 from outagefl.report.templates import TEMPLATES, environment
 
 COLOURS = {verdict: looks["color"] for verdict, looks in LOOKS.items()}
+NUMBERS = {2: "Two", 3: "Three"}
 MEANINGS = {
     REPRODUCED: "significantly there, of the published size or more; a bound or value: significantly within its margin",
     DIRECTION_ONLY: "significantly there, but smaller than published",
@@ -70,7 +71,7 @@ def write_results(
     for row in first.rows:
         if row.verdict != NOT_RUN:
             decided.setdefault(row.group, []).append(row)
-    papers = "One paper" if len(sections) == 1 else f"{len(sections)} papers"
+    papers = "One paper" if len(sections) == 1 else f"{NUMBERS.get(len(sections), len(sections))} papers"
     lead = f"{papers} about federated learning with unreliable clients and links, held against runs of our own."
     _write(target, f"Published claims at scale {scale}", lead, shelf, sections, overview=first, decided=decided)
 
@@ -100,8 +101,9 @@ def _overview(shelf: Shelf, configuration: Mapping[str, Any], sections: Sequence
     groups = [group for section in sections for group in section.groups]
     places = {group.anchor for group in groups} | {item.anchor for group in groups for item in group.items}
     wanted = {f"{RESULTS}{run}/metrics.parquet" for run in read_index(shelf.file(index))["run"]}
+    counted = counts(evaluated)
     return Overview(
-        counts(evaluated),
+        {study: counted[study] for study in shelf.studies if study in counted},
         {name: settings["title"] for name, settings in configuration["study_settings"].items()},
         MEANINGS,
         decidable(evaluated),

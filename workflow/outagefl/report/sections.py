@@ -11,7 +11,7 @@ import pandas as pd
 from jinja2 import Environment
 from markupsafe import Markup
 
-from outagefl.analysis.audit import SWITCH
+from outagefl.analysis.audit import PAPER, RELEASED, SWITCH
 from outagefl.analysis.findings import COLUMNS, findings_table
 from outagefl.errors import DataError
 from outagefl.provenance.tree import Tree
@@ -95,8 +95,8 @@ class Shelf:
             table,
         )
 
-    def experiment(self, name: str, figures: Iterable[str], tables: Iterable[str], factors: Iterable[str]) -> Group:
-        """An experiment, ``<study>/<name>``; an audit where the protocol is among its ``factors``."""
+    def experiment(self, name: str, figures: Iterable[str], tables: Iterable[str], protocols: Iterable[str]) -> Group:
+        """An experiment, ``<study>/<name>``; an audit where its ``protocols`` have quirks of released code alone."""
         folder = f"{RESULTS}{self.scale}/{name}"
         comparison = self.item(f"{folder}/comparison.html", f"{name}/comparison", "Methods compared")
         settings = require_record(self.tree, f"{folder}/comparison.html").content["settings"]
@@ -105,7 +105,9 @@ class Shelf:
             *(self.item(f"{folder}/tables/{kind}.html", f"{name}/tables/{kind}", spelt(kind)) for kind in tables),
             *(self.item(f"{folder}/figures/{kind}.png", f"{name}/figures/{kind}", spelt(kind)) for kind in figures),
         ]
-        return Group(name, settings["title"], items, AUDIT if SWITCH in factors else "", settings["ran"])
+        return Group(
+            name, settings["title"], items, AUDIT if set(protocols) - {PAPER, RELEASED} else "", settings["ran"]
+        )
 
     def theory(self, study: str, checks: Iterable[str]) -> list[Group]:
         """The theory of a study: its findings and the figure of each check; nothing where there is no check."""
@@ -149,14 +151,10 @@ def of_studies(
     sections = []
     for study in configuration["studies"]:
         settings = configuration["study_settings"][study]
-        factors = {
-            name: settings["experiments"][name.split("/")[1]].get("factors", {})
-            for name in shown
-            if name.startswith(f"{study}/")
-        }
-        groups = [
-            shelf.experiment(name, shown[name]["figures"], shown[name]["tables"], factors[name]) for name in factors
-        ]
+        groups = []
+        for name in [name for name in shown if name.startswith(f"{study}/")]:
+            protocols = settings["experiments"][name.split("/")[1]].get("factors", {}).get(SWITCH, [])
+            groups.append(shelf.experiment(name, shown[name]["figures"], shown[name]["tables"], protocols))
         groups.sort(key=lambda group: bool(group.kind))
         own = [each.split("/")[1] for each in checks if each.startswith(f"{study}/")]
         sections.append(
