@@ -110,7 +110,7 @@ def test_search_and_filters_choose_rows(opened):
     opened.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
     assert set(shown_claims(opened)) == tested
     chip = opened.find_element(By.CSS_SELECTOR, f".chips a[data-verdict='{NOT_RUN}']")
-    chip.click()
+    chip.send_keys(Keys.ENTER)
     others = shown_claims(opened)
     assert others
     assert tested.isdisjoint(others)
@@ -125,7 +125,7 @@ def test_a_link_leads_to_a_claim_that_is_not_shown_yet(opened, page):
 
 
 def test_columns_are_sorted_by_numbers_or_text_and_what_is_missing_comes_last(opened):
-    opened.find_element(By.CSS_SELECTOR, f".chips a[data-verdict='{NOT_RUN}']").click()
+    opened.find_element(By.CSS_SELECTOR, f".chips a[data-verdict='{NOT_RUN}']").send_keys(Keys.ENTER)
     heads = opened.find_elements(By.CSS_SELECTOR, ".claims thead th")
     for column, head in enumerate(heads):
         cells = f"[...document.querySelectorAll('.claims tbody tr')].map(r => r.cells[{column}])"
