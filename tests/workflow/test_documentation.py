@@ -31,16 +31,28 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def whole(folder: Path) -> Project:
+    """All of the repository that commands may need, with this environment."""
+    project = Project.new(folder)
+    for name in ALL_OF_IT:
+        shutil.copy(REPOSITORY / name, folder)
+    (folder / ".venv").symlink_to(sys.prefix)
+    return project
+
+
+@pytest.fixture(scope="module")
+def as_it_is(tmp_path_factory):
+    """A copy with the scales of the repository, to be looked at."""
+    return whole(tmp_path_factory.mktemp("documentation") / "project")
+
+
 @pytest.fixture(scope="module")
 def tiny_everywhere(tmp_path_factory):
-    """All of the repository, with scales of all names that take seconds."""
-    project = Project.new(tmp_path_factory.mktemp("documentation") / "project")
-    for name in ALL_OF_IT:
-        shutil.copy(REPOSITORY / name, project.root)
+    """A copy with scales of all names that take seconds."""
+    project = whole(tmp_path_factory.mktemp("documentation") / "project")
     project.change(two_runs)
     for name in ("quick", "laptop", "paper"):
         shutil.copy(project.tiny, project.tiny.with_stem(name))
-    (project.root / ".venv").symlink_to(sys.prefix)
     return project
 
 
@@ -55,7 +67,7 @@ def call(project, command: str) -> str:
     return done.stdout + done.stderr
 
 
-def test_every_command_of_the_readme_works_as_printed(tiny_everywhere, subtests):
+def test_every_command_of_the_readme_works_as_printed(as_it_is, tiny_everywhere, subtests):
     printed = commands(REPOSITORY / "README.md")
     assert len(printed) >= 10
     for command in printed:
@@ -64,6 +76,8 @@ def test_every_command_of_the_readme_works_as_printed(tiny_everywhere, subtests)
                 assert command in (REPOSITORY / ".ci" / "run").read_text()
             elif "profiles/slurm" in command:  # submitted for real in tests/slurm
                 call(tiny_everywhere, command.replace("make reproduce", "make dry-run"))
+            elif "make estimate" in command:  # by costs that were recorded for these scales
+                assert "Wall time" in call(as_it_is, command)
             else:
                 call(tiny_everywhere, command)
     results = tiny_everywhere.root / "results"
