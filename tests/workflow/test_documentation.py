@@ -14,7 +14,7 @@ from outagefl.runs.claims import declared_claims
 from outagefl.runs.configured import configured
 from tests.workflow.conftest import REPOSITORY, Project, two_runs
 
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "config" / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "config" / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
 COMMAND = re.compile(r"^ {4}((?:make|\.venv/bin/snakemake|snakemake) .*?)(?: {2,}#.*)?$", re.MULTILINE)
 ALL_OF_IT = ("Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml")
@@ -86,7 +86,7 @@ def test_every_command_of_the_readme_works_as_printed(as_it_is, tiny_everywhere,
     assert (results / "outagefl-quick.zip").exists()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_links_lead_to_pages_and_headings_that_exist(page):
     for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text()):
         path, _, anchor = target.partition("#")
