@@ -49,8 +49,13 @@ def caption(evaluated: pd.DataFrame) -> str:
 
 
 def counted(study: str, claims: pd.DataFrame) -> str:
-    """How many of a study's claims have which verdict."""
-    return f"{study}: " + ", ".join(f"{(claims['verdict'] == verdict).sum()} {verdict}" for verdict in VERDICTS)
+    """How many of a study's claims have which verdict, in words."""
+    return f"{study}: " + ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(claims).items())
+
+
+def verdict_counts(claims: pd.DataFrame) -> dict[str, int]:
+    """How many claims have which verdict, all verdicts in their order."""
+    return {verdict: int((claims["verdict"] == verdict).sum()) for verdict in VERDICTS}
 
 
 def name(row: Mapping[Any, Any]) -> str:

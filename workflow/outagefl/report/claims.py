@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from outagefl.analysis.claims_table import interval, name, published, quantity
+from outagefl.analysis.claims_table import interval, name, published, quantity, seeds, verdict_counts
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
-from outagefl.analysis.writers import DASH, NO_BREAK, p_value
+from outagefl.analysis.writers import NO_BREAK, p_value
 
 THEORY = "theory: "  # before the check that a claim rests on
 FEW = 5  # seeds with which a sign test cannot decide anything
@@ -76,17 +76,14 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
             "95 % interval": Cell(interval(low, row["high"]).replace(NO_BREAK, " "), low),
             "p": Cell(p_value(row["p"]), row["p"]),
             "p against": Cell(p_value(row["p_against"]), row["p_against"]),
-            "seeds": Cell(f"{row['n']:.0f}" if row["n"] else DASH, row["n"] or math.nan),
+            "seeds": Cell(seeds(row["n"]), row["n"] or math.nan),
         },
     )
 
 
 def counts(evaluated: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Study → verdict → how many rows have it, all verdicts in their order."""
-    return {
-        str(study): {verdict: int((own["verdict"] == verdict).sum()) for verdict in VERDICTS}
-        for study, own in evaluated.groupby("study", sort=False)
-    }
+    return {str(study): verdict_counts(own) for study, own in evaluated.groupby("study", sort=False)}
 
 
 def decidable(evaluated: pd.DataFrame) -> list[str]:

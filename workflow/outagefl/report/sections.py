@@ -20,6 +20,7 @@ from outagefl.report.origins import Origin, origin, require_record
 
 RESULTS = "results/"
 AUDIT = "Audit of the released code"
+NUMBERS = ("expected", "computed", "low", "high")  # columns of findings
 
 
 @dataclass(frozen=True)
@@ -136,9 +137,6 @@ def read_findings(path: Path) -> pd.DataFrame:
         return table[COLUMNS]
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{path}: not a table of findings ({error}); delete it and start the workflow again") from None
-
-
-NUMBERS = ("expected", "computed", "low", "high")
 
 
 def of_studies(
