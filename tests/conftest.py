@@ -12,6 +12,10 @@ REPOSITORY = Path(__file__).parent.parent
 # thread gives the same bits everywhere. Snakemake sets it for its jobs itself.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# `make test ARGS=…` is no wish for what the tests make.
+for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "GNUMAKEFLAGS"):
+    os.environ.pop(name, None)
+
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("repeatable")
 
