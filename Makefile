@@ -86,7 +86,7 @@ lint: $(VENV)/.ready ## check formatting, style, types, the workflow, licences a
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 	$(BIN)/reuse lint --quiet
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff

@@ -86,9 +86,8 @@ def drawn(run: Run) -> Any:
 def prepare(folder: Path, keys: list[str]) -> list[str]:
     """Copy the workflow with stubs, draw all runs; the arguments for Snakemake."""
     folder.mkdir(parents=True)
-    for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
-        source, target = ROOT / name, folder / name
-        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    for name in ("config", "workflow", "profiles", "report", "envs"):
+        shutil.copytree(ROOT / name, folder / name)
     scripts = folder / "workflow" / "scripts"
     (scripts / "train.py").write_text(TRAIN)
     for name in ("input.py", "download.py"):

@@ -64,7 +64,7 @@ def make_project(folder: Path, monkeypatch, scale: str = "quick") -> Path:
     """A data set, a partition, two runs, a choice and what is told of them, in what becomes the current folder."""
     for name in ("config", "workflow/outagefl", "workflow/scripts", "workflow/schemas", "envs"):
         shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(REPOSITORY / "Snakefile", folder)
+    shutil.copy(REPOSITORY / "workflow" / "Snakefile", folder / "workflow")
     monkeypatch.chdir(folder)
     root, now = Path("results"), time.time()
 

@@ -71,7 +71,7 @@ def test_an_archive_holds_results_runs_choices_records_code_and_configuration(ar
     for method in ("sfg", "dfedavg"):
         assert {f"results/{run_folder(method)}/{name}" for name in ("metrics.parquet", "run.json")} <= held
     assert {COMPARISONS, "results/quick/claims.html", f"results/{CHOICE}", "envs/requirements.lock", RULE} <= held
-    assert {"Snakefile", "config/config.yaml", "ro-crate-metadata.json", "ro-crate-preview.html"} <= held
+    assert {"workflow/Snakefile", "config/config.yaml", "ro-crate-metadata.json", "ro-crate-preview.html"} <= held
     assert f"results/provenance/input/{PARTITION.removeprefix('inputs/')}.json" in held
     assert not any(name.startswith("results/inputs/") or "__pycache__" in name for name in held)
     assert found(archive) == {}
@@ -104,7 +104,7 @@ def test_every_reader_can_check_it_and_go_on_from_it(archive, tmp_path):
 def test_the_metadata_is_that_of_a_research_object(archive, tmp_path):
     zipfile.ZipFile(archive).extractall(tmp_path / "there")
     crate = ROCrate(tmp_path / "there")
-    assert crate.mainEntity.id == "Snakefile"
+    assert crate.mainEntity.id == "workflow/Snakefile"
     described = {entity.id: entity for entity in crate.data_entities}
     assert described.keys() == names(archive) - {MANIFEST, "ro-crate-metadata.json", "ro-crate-preview.html"}
     content = zipfile.ZipFile(archive).read(COMPARISONS)

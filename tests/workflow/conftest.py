@@ -91,10 +91,8 @@ class Project:
     def new(cls, root: Path, studies: tuple[str, ...] = ("sfg",)) -> "Project":
         """A copy of the workflow with some of its studies at the tiny scale."""
         root.mkdir(parents=True)
-        for name in ("Snakefile", "config", "workflow", "profiles", "report", "envs"):
-            source = REPOSITORY / name
-            ignore = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(source, root / name, ignore=ignore) if source.is_dir() else shutil.copy(source, root / name)
+        for name in ("config", "workflow", "profiles", "report", "envs"):
+            shutil.copytree(REPOSITORY / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         main = root / "config" / "config.yaml"
         main.write_text(yaml.safe_dump({**yaml.safe_load(main.read_text()), "studies": list(studies)}))
         project = cls(root)

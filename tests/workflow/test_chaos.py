@@ -25,7 +25,7 @@ def test_kills_batches_cores_threads_folder_locale_time_zone_and_hash_seed_chang
     project.tiny.write_text(project.tiny.read_text().replace("runs_per_job: 16", "runs_per_job: 4"))
 
     def start(log: Path) -> subprocess.Popen[str]:
-        command = [SNAKEMAKE, "--snakefile", project.root / "Snakefile", "--directory", project.root]
+        command = [SNAKEMAKE, "--snakefile", project.root / "workflow" / "Snakefile", "--directory", project.root]
         with log.open("w") as output:
             return subprocess.Popen(
                 [*map(str, command), "--cores", "2", "--config", "scale=tiny"],

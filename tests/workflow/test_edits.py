@@ -98,7 +98,7 @@ def in_file(name: str, old: str, new: str) -> Callable[[Project], None]:
 def in_comments(project: Project) -> None:
     """In everything that is code or configuration."""
     below = [path for name in ("config", "workflow") for path in (project.root / name).rglob("*")]
-    files = [project.root / "Snakefile", *(path for path in below if path.suffix in (".py", ".smk", ".yaml"))]
+    files = [path for path in below if path.suffix in (".py", ".smk", ".yaml") or path.name == "Snakefile"]
     assert len(files) > 200
     for path in files:
         text = path.read_text()

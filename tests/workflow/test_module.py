@@ -14,7 +14,7 @@ import yaml
 from tests.workflow import workspaces
 from tests.workflow.conftest import REPOSITORY, TINY, Project
 
-PARTS = ("Snakefile", "config", "workflow", "profiles", "report", "envs", "LICENSE", "README.md", "pyproject.toml")
+PARTS = ("config", "workflow", "profiles", "report", "envs", "LICENSE", "README.md", "pyproject.toml")
 LIBRARY = Path("installed", "outagefl_workflow", "workflow")  # below the folder of a test, as pip lays it out
 CONFIG = "results/tiny/config.yaml"
 MODULE = """
@@ -98,13 +98,24 @@ def test_a_deployment_comes_to_the_results_of_the_workflow_itself_and_then_plans
     assert deployed.planned() == {}
     assert not list((deployed.root / "results" / ".jobs").iterdir())
     # Taken from a folder, under other names, it is the same workflow.
-    snakefile = str(REPOSITORY / "Snakefile")
+    snakefile = str(REPOSITORY / "workflow" / "Snakefile")
     (deployed.root / "workflow" / "Snakefile").write_text(MODULE.format(snakefile=snakefile))
     assert deployed.planned(CONFIG) == {}
     (deployed.root / CONFIG).unlink()
     deployed.finish("--cores", "1", CONFIG)
     assert deployed.planned(CONFIG) == {}
     assert (done := outagefl(deployed, "verify", "results/tiny")).returncode == 0, done.stdout
+
+
+def test_the_catalog_finds_what_it_lists_as_standardized():
+    settings = yaml.safe_load((REPOSITORY / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert {"mandatory-flags", "software-stack-deployment", "report"} == settings.keys()
+    assert (REPOSITORY / "config" / "README.md").exists()
+    assert (REPOSITORY / "workflow" / "Snakefile").exists()
+    assert {path.suffix for path in (REPOSITORY / "workflow" / "rules").iterdir() if path.is_file()} == {".smk"}
+    readme = (REPOSITORY / "README.md").read_text().lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
 
 
 def test_a_deployment_says_why_it_cannot_run(deployed, tmp_path):

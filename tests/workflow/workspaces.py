@@ -117,7 +117,7 @@ def new(root: Path) -> Project:
     (root / "trace.csv").write_text(TRACE)
     main = root / "config" / "config.yaml"
     main.write_text(yaml.safe_dump({**yaml.safe_load(main.read_text()), "local": {"custom": "trace.csv"}}))
-    with (root / "Snakefile").open("a") as snakefile:
+    with (root / "workflow" / "Snakefile").open("a") as snakefile:
         snakefile.write(TELL_RUNS)
     return project
 

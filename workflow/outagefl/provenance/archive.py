@@ -28,7 +28,7 @@ from outagefl.provenance.packed import MANIFEST
 from outagefl.provenance.tree import Tree
 
 CODE = (
-    *("Snakefile", "Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml"),
+    *("Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml"),
     *("config", "docs", "envs", "profiles/default", "report", "workflow"),
 )
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold

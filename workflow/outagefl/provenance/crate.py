@@ -20,7 +20,7 @@ from rocrate.rocrate import ROCrate
 from outagefl.provenance.records import Record
 from outagefl.provenance.tree import Tree
 
-WORKFLOW = "Snakefile"
+WORKFLOW = "workflow/Snakefile"
 METADATA, PREVIEW = "ro-crate-metadata.json", "ro-crate-preview.html"
 FORMATS = {
     ".csv": "text/csv",
