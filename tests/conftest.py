@@ -1,6 +1,7 @@
 """Fixtures for all tests."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ REPOSITORY = Path(__file__).parent.parent
 # thread gives the same bits everywhere. Snakemake sets it for its jobs itself.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# `make test ARGS=…` is no wish for what the tests make.
-for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "GNUMAKEFLAGS"):
+# What `make test ARGS=…` was given is no wish for what the tests make.
+OPTIONS = re.findall(r"^(\w+) \?=", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", *OPTIONS):
     os.environ.pop(name, None)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)

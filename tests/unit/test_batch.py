@@ -191,7 +191,7 @@ def test_a_process_that_is_ended_keeps_what_was_finished(tmp_path: Path, sent: s
             assert time.monotonic() < end
             time.sleep(0.05)
         work.send_signal(sent)
-        assert work.wait(timeout=30) != 0
+        assert work.wait(timeout=300) != 0
     assert len(metrics(tmp_path, short))
     assert not (tmp_path / endless).exists()
     again = planned(tmp_path, {"rounds": 2})
