@@ -19,7 +19,7 @@ from outagefl.__main__ import main
 from outagefl.errors import DataError
 from outagefl.provenance.archive import pack
 from outagefl.provenance.packed import MANIFEST, check_archive
-from tests.unit.recorded_results import CHOICE, DATASET, PARTITION, make_project, run_folder
+from tests.unit.recorded_results import CHOICE, DATASET, PARTITION, make_project, run_folder, write
 
 COMPARISONS = "results/quick/sfg/outages/comparisons.csv"
 RULE = "workflow/outagefl/rules/gossip/sfg.py"
@@ -75,6 +75,14 @@ def test_an_archive_holds_results_runs_choices_records_code_and_configuration(ar
     assert f"results/provenance/input/{PARTITION.removeprefix('inputs/')}.json" in held
     assert not any(name.startswith("results/inputs/") or "__pycache__" in name for name in held)
     assert found(archive) == {}
+
+
+def test_pages_are_packed_but_not_the_evidence_of_other_runs(project):
+    for path in ("docs/results.md", "docs/evidence/report.html", "config/notes.txt"):
+        write(path, "Text.")
+    held = names(packed(project))
+    assert {"docs/results.md", "config/README.md"} <= held
+    assert not held & {"docs/evidence/report.html", "config/notes.txt"}
 
 
 def test_inputs_are_packed_on_request_but_not_data_from_elsewhere(project):

@@ -31,6 +31,7 @@ CODE = (
     *("Makefile", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "pyproject.toml"),
     *("config", "docs", "envs", "profiles/default", "report", "workflow"),
 )
+OTHER_RESULTS = "docs/evidence/"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a zip file can hold
 BINARY = {".parquet", ".png", ".pdf", ".npy", ".npz"}
 
@@ -47,7 +48,7 @@ def pack(results: Path, scale: str, project: Path, target: Path, *, with_inputs:
     for path in [path for path in contents if path.startswith("config/")]:
         if path.endswith(".yaml"):
             contents[path] = _without_local(project / path)
-        elif not path.endswith(".csv"):
+        elif not path.endswith((".csv", ".md")):
             del contents[path]  # such as what an editor leaves
     private = [folder for folder in (project.resolve(), _home()) if folder != folder.parent]
     for path, content in contents.items():
@@ -74,7 +75,8 @@ def _files(tree: Tree, scale: str, with_inputs: bool) -> Iterator[tuple[str, Con
         if not path.startswith("results/inputs/") or (with_inputs and not _is_from_elsewhere(tree, path)):
             paths.update(tree.files(path) if tree.at(path).is_dir() else [path])
     for path in CODE:
-        paths.update(tree.files(path) if tree.at(path).is_dir() else [path])
+        found = tree.files(path) if tree.at(path).is_dir() else [path]
+        paths.update(file for file in found if not file.startswith(OTHER_RESULTS))
     for folder in folders():
         yield from ((f"workflow/outagefl/{name}", folder / name) for name in modules(folder))
     for path in paths:
