@@ -1,6 +1,7 @@
 """The workflow as a module of another one: deployed by snakedeploy from a Git host, or taken from a folder."""
 
 import fcntl
+import os
 import re
 import shlex
 import shutil
@@ -27,6 +28,10 @@ module outagefl:
 use rule * from outagefl exclude resolved_config as federated_*
 use rule resolved_config from outagefl as my_config with:
     log: "results/logs/config/mine.log"
+
+rule mine:
+    output: "mine.txt"
+    shell: "python3 -c 'import my_library' > {{output}}"
 """
 
 pytestmark = pytest.mark.slow
@@ -89,7 +94,7 @@ def deployed(tmp_path: Path, monkeypatch) -> Project:
     return project
 
 
-def test_a_deployment_comes_to_the_results_of_the_workflow_itself_and_then_plans_nothing(deployed, finished):
+def test_a_deployment_comes_to_the_results_of_the_workflow_itself_and_plans_nothing(deployed, finished, monkeypatch):
     assert sorted(path.name for path in deployed.root.iterdir()) == ["LICENSE", "config", "profiles", "workflow"]
     assert [path.name for path in (deployed.root / "workflow").iterdir()] == ["Snakefile"]
     deployed.finish(*printed()[-1][1:])
@@ -105,6 +110,11 @@ def test_a_deployment_comes_to_the_results_of_the_workflow_itself_and_then_plans
     deployed.finish("--cores", "1", CONFIG)
     assert deployed.planned(CONFIG) == {}
     assert (done := outagefl(deployed, "verify", "results/tiny")).returncode == 0, done.stdout
+    # What the workflow around it imports is still found.
+    (folder := deployed.root / "libraries").mkdir()
+    (folder / "my_library.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    deployed.finish("--cores", "1", "mine.txt")
 
 
 def test_the_catalog_finds_what_it_lists_as_standardized():

@@ -19,4 +19,6 @@ if not WORKFLOW.is_dir():
 
 sys.path.insert(0, str(WORKFLOW))
 # For the scripts, here and in remote jobs, which read this file too.
-os.environ.update(PYTHONPATH=str(WORKFLOW))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join([str(WORKFLOW), *filter(None, [os.environ.get("PYTHONPATH")])])
+)
