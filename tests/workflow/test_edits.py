@@ -315,7 +315,7 @@ TABLE = [
     Row(
         "a figure or table deleted",
         "that figure or table",
-        delete("tiny/sfg/outages/figures/self_weight.png"),
+        delete("tiny/sfg/outages/figures/self_weight.pdf"),
         ["figure sfg/outages self_weight"],
     ),
     Row(
@@ -346,6 +346,14 @@ def test_an_edit_leads_to_what_depends_on_it_and_nothing_else(workspace, tmp_pat
         monkeypatch.setenv(name, value)
     planned = workspaces.planned(project, *options.pop("arguments", ()), **options)
     assert planned == sorted(row.planned if row.planned in ([], REPORT) else row.planned + REPORT)
+
+
+def test_every_file_of_the_scale_is_asked_for_and_so_made_again_when_it_is_missing(workspace):
+    [asked] = re.findall(
+        r"^(?:local)?rule all:\n +input: (.*)$", workspace.finish("-n", "--force", "all"), re.MULTILINE
+    )
+    files = (path for path in (workspace.root / "results" / "tiny").rglob("*") if path.is_file())
+    assert sorted(asked.split(", ")) == sorted(str(path.relative_to(workspace.root)) for path in files)
 
 
 def test_the_documentation_has_this_table():

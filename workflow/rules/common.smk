@@ -111,12 +111,13 @@ def inputs_of(job):
     return sorted({f"results/{path}" for run in runs for path in run.inputs.values()})
 
 
-def shown(key, suffix):
+def shown(key, *suffixes):
     """The paths of all figures or tables that the experiments declare under ``key`` of their analysis."""
     return [
         f"results/{SCALE}/{name}/{key}/{kind}.{suffix}"
         for name, experiment in PLAN.experiments.items()
         for kind in experiment.analysis.get(key, [])
+        for suffix in suffixes
     ]
 
 

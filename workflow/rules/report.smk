@@ -13,7 +13,7 @@ rule report:
         f"results/{SCALE}/runs.csv",
         expand(f"results/{SCALE}/claims.{{suffix}}", suffix=("csv", "png")),
         [f"results/{SCALE}/findings.csv"] if THEORY else [],
-        [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.png" for name in THEORY],
+        computed(".png"),
         expand(f"results/{SCALE}/{{name}}/comparison.html", name=PLAN.experiments),
         shown("tables", "html"),
         shown("figures", "png"),

@@ -2,7 +2,16 @@
 # Needs nothing but a study's `theory`; makes <study>/theory/<check>.csv, _values.csv, .png, .pdf and findings.{csv,html}.
 from outagefl.runs.theory import modules
 
-FINDINGS = [f"results/{SCALE}/findings.html"] if THEORY else []
+FINDINGS = expand(f"results/{SCALE}/findings.{{suffix}}", suffix=("csv", "html")) if THEORY else []
+
+
+def computed(*endings):
+    """The paths of what the theory checks make, by the ends of their names."""
+    return [
+        f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}{ending}"
+        for name in THEORY
+        for ending in endings
+    ]
 
 
 rule theory:
@@ -37,7 +46,7 @@ rule theory:
 rule findings:
     input:
         workspace,
-        [f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}.csv" for name in THEORY],
+        computed(".csv"),
     output:
         csv=f"results/{SCALE}/findings.csv",
         html=f"results/{SCALE}/findings.html",
