@@ -81,7 +81,11 @@ def test_known_truths(runs):
 
 def test_a_share_of_pairs_is_tested_over_seeds(runs):
     found = table({"Wins": gain(99.2, says="wins", unit="%")}, runs).loc["Wins"]
-    assert (found["verdict"], found["ours"], found["note"]) == ("reproduced", 100, "12 of 12 pairs")
+    assert (found["verdict"], found["ours"], found["note"]) == (
+        "reproduced",
+        100,
+        "12 of 12 pairs; by seed 6 won, 0 lost",
+    )
     assert found["p"] == pytest.approx(2 / 2**6)  # by seed, not by pair
     assert found["low"] == pytest.approx(100 * 0.025 ** (1 / 6))
 
@@ -109,7 +113,9 @@ def test_fewer_seeds_leave_it_unresolved(tmp_path):
     few = experiment(tmp_path / "few", seeds=2)
     assert verdicts({"W": gain(99.2, says="wins", unit="%")}, few) == {"W": "unresolved"}
     assert (
-        table({"W": gain(99.2, says="wins", unit="%")}, few).loc["W", "note"].startswith("4 of 4 pairs; 2 seeds cannot")
+        table({"W": gain(99.2, says="wins", unit="%")}, few)
+        .loc["W", "note"]
+        .endswith("by seed 2 won, 0 lost: too few to decide, no p-value of a sign test over them is below 0.5")
     )
     one = experiment(tmp_path / "one", seeds=1)
     assert verdicts({"A": gain()}, one) == {"A": "unresolved"}
