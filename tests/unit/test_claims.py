@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from outagefl.analysis.claims import COLUMNS, evaluate
+from outagefl.analysis.claims import COLUMNS, contrasts, evaluate
 from outagefl.analysis.indexes import read_index
 from outagefl.analysis.measured import Experiment
 from outagefl.errors import ConfigError
@@ -190,8 +190,21 @@ def test_what_a_factor_changes(tmp_path, statistic, verdict):
     assert verdicts({"C": gain(None, **statistic)}, found) == {"C": verdict}
 
 
-def test_lost_runs_are_not_passed_over(tmp_path):
-    found = experiment(tmp_path)
+def test_levels_with_names_are_taken_in_the_order_declared(tmp_path):
+    settings = [{"speeds": name} for name in ("low", "medium", "high")]
+    found = experiment(tmp_path, {"dfedavg": 0.0}, settings=settings)
+    values = found.values(found.index, {"kind": "final", "metric": "accuracy"})
+    steps = {"statistic": {"kind": "steps", "method": "dfedavg", "factor": "speeds", "falling": True}}
+    assert list(contrasts(steps, values)) == ["DFedAvg, low − medium", "DFedAvg, medium − high"]
+    steps["statistic"]["level"] = ["medium", "low"]
+    assert list(contrasts(steps, values)) == ["DFedAvg, medium − low"]
+    steps["statistic"]["level"] = ["high", "low", "none"]
+    assert "none is not among the levels of speeds" in table({"C": gain(None, **steps)}, found).loc["C", "note"]
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, [{}]])
+def test_lost_runs_are_not_passed_over(tmp_path, settings):
+    found = experiment(tmp_path, settings=settings)
     found.index = found.index.drop(found.index.index[0])
     with pytest.raises(Exception, match="sfg_cut, dfedavg: no run to pair with for"):
         table({"C": gain()}, found)
