@@ -107,6 +107,43 @@ def test_p_values_are_corrected_over_the_tested_claims_of_a_study(runs):
     assert found.loc["A", "p"] == pytest.approx(2 * alone["p"])
     assert found.loc["B", "p_against"] == pytest.approx(2 * table({"B": both["B"]}, runs).loc["B", "p_against"])
     assert np.isnan(found.loc["C", "p"])
+    experiments = {"sfg/outages": runs, "fedswe/outages": runs}
+    of_two = evaluate({"sfg": {"A": gain()}, "fedswe": {"B": gain()}}, experiments, None, "quick")
+    assert list(of_two["p"]) == [alone["p"]] * 2  # every study by itself
+
+
+def test_no_effect_is_less_than_a_published_one(runs):
+    found = table(
+        {"Margin": gain(), "Small": gain(0.3), "Said": gain(0.3, within=0.1), "Bound": gain(0.3, says="at most")}, runs
+    )
+    assert list(found["within"]) == [0.5, 0.3, 0.1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("claim", "weakest"),
+    [
+        (gain(), "AoI (received)"),
+        (gain(0.0, says="at least"), "AoI (received)"),
+        (gain(4.0, says="at most"), "SFG-Cut"),
+        (gain(4.2, says="about"), "AoI (received)"),
+        (gain(0.3, says="about"), "SFG-Cut"),
+    ],
+)
+def test_what_is_shown_of_several_is_the_furthest_off(runs, claim, weakest):
+    several = of("gain", method=["aoi_received", "sfg_cut", "aoi_inclusive"], baseline="dfedavg")
+    note = table({"C": {**claim, **several}}, runs).loc["C", "note"]
+    assert note == f"weakest of 3: {weakest} − DFedAvg"
+
+
+@pytest.mark.parametrize(
+    ("published", "seeds", "verdict"),
+    [(1, 6, "reproduced"), (2, 6, "not reproduced"), (0, 6, "reproduced"), (1, 7, "unresolved")],
+)
+def test_a_count_of_open_comparisons_is_held_against_the_published_one(tmp_path, published, seeds, verdict):
+    found = experiment(tmp_path, margin=0.05)  # too narrow to tell that the first two do the same
+    three = of("pairs", pairs=[["same", "dfedavg"], ["sfg_cut", "dfedavg"], ["aoi_received", "dfedavg"]])
+    claim = gain(published, says="unresolved", unit="pairs", seeds=seeds, **three)
+    assert verdicts({"C": claim}, found) == {"C": verdict}
 
 
 def test_fewer_seeds_leave_it_unresolved(tmp_path):
