@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from outagefl.analysis.claims import contrasts, estimate
+from outagefl.analysis.contrast import Contrast
 from outagefl.analysis.verdicts import judge
 
 LEVELS, PLACES, METHODS = ("1", "2", "3", "4", "5"), ("here", "there"), ("a", "b", "c", "d")
@@ -122,6 +123,14 @@ def values(truth: Truth, seeds: int, rng: np.random.Generator) -> pd.DataFrame:
     frame = pd.DataFrame(cells, columns=["method", "level", "place"])
     frame = frame.loc[frame.index.repeat(seeds)].reset_index(drop=True)
     return frame.assign(seed=np.tile(np.arange(seeds), len(cells)), value=found.ravel())
+
+
+def uneven(won: int, lost: int, tied: int = 0, pairs: tuple[int, int] = (12, 5)) -> Contrast:
+    """So many seeds won, lost and tied in 12 settings: how many ``pairs`` the first and second win; all others tie."""
+    kinds = [np.where(np.arange(12) < ahead, 1.0, -1.0) for ahead in pairs]
+    by_seed = np.repeat([*kinds, np.zeros(12)], (won, lost, tied), axis=0)
+    index = pd.MultiIndex.from_product([range(len(by_seed)), range(12)], names=["seed", "place"])
+    return pd.Series(by_seed.ravel(), index)
 
 
 def verdicts(claim: Mapping[str, Any], truth: Truth, seeds: int, studies: int, key: int) -> Counter[str]:

@@ -75,6 +75,15 @@ def test_the_papers_mean_ages_lie_among_those_of_a_hundred_graphs():
     assert not any(one.holds for one in findings(message_age, published=[0.4, 2.5, 5.0], **options))
 
 
+def test_more_graphs_do_not_make_room_for_more_mean_ages():
+    """The ends are the middle 95 % of the graphs, not the extremes, which any number is among at last."""
+    options = {"nodes": 6, "degree": 2, "cycle": True, "levels": [[0.5, 2.0]], "time": 100, "graphs": 1000}
+    checked = message_age.check(np.random.default_rng(0), published=[1.0], **options)
+    ages, (found,) = checked.values["at_time"], checked.findings
+    assert 0.94 < ages.between(found.low, found.high).mean() < 0.98
+    assert not findings(message_age, published=[float(ages.min())], **options)[0].holds
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -1,5 +1,7 @@
 """Verdicts: the rule itself, the tests it rests on, and how often it is wrong where the truth is known."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from outagefl.analysis import estimates
-from outagefl.analysis.verdicts import judge
-from tests.unit.simulated_studies import KINDS, verdicts
+from outagefl.analysis.verdicts import ALPHA, judge
+from tests.unit.simulated_studies import KINDS, uneven, verdicts
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,25 @@ def test_too_little_data_is_no_evidence():
     assert found.note == "the same for every seed: no spread to test with"
 
 
+def test_evidence_of_one_side_alone_counts_twice():
+    for bound, off in ((5.0, estimates.below(SEEDS, 4)), (0.0, estimates.above(SEEDS, 1))):
+        assert estimates.about(bound, 1)(SEEDS)[1] == pytest.approx(2 * off)
+
+
+def test_any_of_several_is_corrected_for_their_number_even_of_those_without_a_test():
+    strong, untested = contrast(1, 2.5, 2, 3.5), contrast(2, 2, 2, 2)
+    found = effect({"untested": untested, "strong": strong}, any_of=True)
+    assert found.p == pytest.approx(2 * effect({"strong": strong}).p)
+    weak = contrast(0.5, -0.2, 0.6, -0.7)
+    assert effect({"one": weak, "other": weak, "third": weak}, any_of=True).p == 1
+
+
+def test_runs_that_differ_by_rounding_alone_are_the_same():
+    same = contrast(0.1 + 0.2 - 0.3, 0, 0.3 - 0.2 - 0.1)
+    assert np.ptp(same) > 0
+    assert (effect({"": same}).p, effect({"": same}).p_against) == (1, 0)
+
+
 def test_methods_that_do_the_same_leave_no_doubt():
     found = effect({"": contrast(0, 0, 0)})
     assert (found.p, found.p_against) == (1, 0)
@@ -111,13 +132,45 @@ def test_methods_that_do_the_same_leave_no_doubt():
 
 def test_a_sign_test_says_when_it_has_too_few_seeds():
     found = estimates.wins(contrast(1, 1, 1, 1, 1, settings=4))
-    assert found.note == "20 of 20 pairs; 5 seeds cannot decide: no p-value of a sign test over them is below 0.0625"
+    few = "by seed 5 won, 0 lost: too few to decide, no p-value of a sign test over them is below 0.0625"
+    assert found.note == f"20 of 20 pairs; {few}"
     assert (found.ours, found.n, found.p) == (100, 5, 0.0625)
     found = estimates.wins(contrast(1, 1, 1, -1, 1, 1, 1, 1, 1))
-    assert found.note == "8 of 9 pairs"
+    assert found.note == "8 of 9 pairs; by seed 8 won, 1 lost"
     assert found.p == pytest.approx(stats.binomtest(8, 9).pvalue)
     expected = stats.binomtest(8, 9).proportion_ci(method="exact")
     assert (found.low, found.high) == pytest.approx((100 * expected.low, 100 * expected.high))
+
+
+def test_wins_are_decided_on_the_side_of_the_seeds():
+    """Few seeds that win everything outweigh many that lose narrowly, in the share of pairs alone."""
+    for sign, better, worse in ((1, "p", "p_against"), (-1, "p_against", "p")):
+        found = estimates.wins(sign * uneven(4, 16))
+        assert sign * (found.ours - 50) == pytest.approx(100 * (128 / 240 - 0.5))
+        assert getattr(found, better) == 1
+        assert getattr(found, worse) == pytest.approx(stats.binomtest(4, 20).pvalue)
+    assert judge("wins", 90, found.high, found.p, found.p_against) == "direction only"
+
+
+def test_pairs_that_are_equal_count_half_and_for_no_side():
+    found = estimates.wins(contrast(*[1] * 8, *[0] * 12))
+    assert (found.ours, found.p, found.p_against) == (70, pytest.approx(2 / 2**8), 1)
+    assert found.note == "8 of 20 pairs, 12 equal; by seed 8 won, 0 lost"
+    found = estimates.wins(contrast(*[0] * 20))
+    assert (found.ours, found.p, found.p_against) == (50, 1, 1)
+
+
+@pytest.mark.parametrize("tied", [0, 0.4])
+@pytest.mark.parametrize("pairs", [(12, 5), (7, 0), (7, 5)])
+def test_neither_side_of_wins_is_taken_too_often_where_seeds_win_and_lose_alike(pairs, tied):
+    """Exactly, over all numbers of seeds that win, lose and tie: at most half of 5 % for each side."""
+    wrong = np.zeros(2)
+    for won, lost in filter(lambda seeds: sum(seeds) <= 20, product(range(21), repeat=2)):
+        seeds = (won, lost, 20 - won - lost)
+        if chance := stats.multinomial.pmf(seeds, 20, [(1 - tied) / 2, (1 - tied) / 2, tied]):
+            found = estimates.wins(uneven(*seeds, pairs))
+            wrong += chance * np.array([found.p < ALPHA, found.p_against < ALPHA])
+    assert wrong.max() <= ALPHA / 2
 
 
 def test_what_stays_open_is_counted_without_a_correction():

@@ -76,9 +76,9 @@ def _finding(claim: Mapping[str, Any], findings: pd.DataFrame | None, where: str
     if meant.empty:
         raise ConfigError(f"{where}.finding.statement: no statement of {check} begins with {start!r}")
     first = meant.sort_values("holds", kind="stable").iloc[0]  # "no" before "yes"
-    published = first["expected"] if claim["published"] is None else claim["published"]
-    near = "within" not in claim or abs(first["computed"] - published) <= claim["within"]
-    found = {"ours": first["computed"], "low": first["low"], "high": first["high"], "published": published}
+    expected = first["expected"] if claim["published"] is None else claim["published"]
+    near = "within" not in claim or abs(first["computed"] - expected) <= claim["within"]
+    found = {"ours": first["computed"], "low": first["low"], "high": first["high"]}
     holds = bool((meant["holds"] == "yes").all() and near)
     return told | found | {"holds": holds, "note": _joined(str(first["note"]), claim.get("note"))}
 

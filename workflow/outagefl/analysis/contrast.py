@@ -27,15 +27,14 @@ def of_method(values: pd.DataFrame, method: str) -> Contrast:
     """The values of one method."""
     own = values[values["method"] == method]
     keys = [column for column in own if column not in ("method", "value")]
-    return own.set_index(keys)["value"].sort_index()
+    return own.set_index(keys)["value"]
 
 
 def difference(one: Contrast, other: Contrast, named: str) -> Contrast:
     """One minus the other; DataError naming a run without its partner, since dropping runs would bias a comparison."""
-    if not one.index.equals(other.index):
-        alone = one.index.symmetric_difference(other.index)[0]
-        raise DataError(f"{named}: no run to pair with for {dict(zip(one.index.names, alone, strict=True))}")
-    found: Contrast = one - other
+    if len(alone := one.index.symmetric_difference(other.index)):
+        raise DataError(f"{named}: no run to pair with for {alone.to_frame().iloc[0].to_dict()}")
+    found: Contrast = one - other.reindex(one.index)
     return found
 
 
@@ -53,7 +52,7 @@ def curves(values: pd.DataFrame, method: Names, baseline: str | None) -> dict[st
 
 
 def levels(contrast: Contrast, factor: str) -> list[str]:
-    """The levels of a factor, ascending where all are numbers, else as they stand."""
+    """The levels of a factor, ascending where all are numbers, else as they stand in the index of runs."""
     found = list(dict.fromkeys(contrast.index.get_level_values(factor)))
     try:
         return sorted(found, key=float)

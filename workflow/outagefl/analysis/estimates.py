@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from outagefl.analysis.contrast import Contrast
-from outagefl.analysis.statistics import LEVEL, sign_test, sign_test_by_seed, t_half_width
+from outagefl.analysis.statistics import LEVEL, sides_of_seeds, sign_test, t_half_width
 from outagefl.analysis.verdicts import ALPHA
 
 Seeds = NDArray[np.float64]  # (seeds,): what a contrast is for each seed
@@ -105,25 +105,24 @@ def estimate(
 
 
 def wins(contrast: Contrast) -> Estimate:
-    """The share of pairs above zero, in %, against one half.
+    """The share of pairs above zero, in %, against one half; pairs that are equal count half.
 
-    Pairs of one seed in several settings are not independent, so seeds are what is counted. p-values: exact sign test
-    over seeds. Interval: Clopper–Pearson for this share with as many trials as seeds (Korn & Graubard 1998, pairs of a
-    seed taken as copies of each other).
+    Pairs of one seed in several settings are not independent, so seeds are what is tested, by one side of the exact
+    sign test each: many won ones speak for the claim, many lost ones against it, wherever the share lies. Interval:
+    Clopper–Pearson for this share with as many trials as seeds (Korn & Graubard 1998, pairs of a seed taken as copies
+    of each other).
     """
     difference, seeds = contrast.round(9), contrast.index.get_level_values("seed")
-    won, n, count = int((difference > 0).sum()), len(difference), seeds.nunique()
-    share = won / n
-    low = stats.beta.ppf((1 - LEVEL) / 2, share * count, (1 - share) * count + 1) if won else 0.0
-    high = stats.beta.ppf((1 + LEVEL) / 2, share * count + 1, (1 - share) * count) if won < n else 1.0
-    p = sign_test_by_seed(difference.to_numpy(), seeds.to_numpy())
-    note, least = f"{won} of {n} pairs", sign_test(count, 0)
-    if least >= ALPHA:
-        note += (
-            f"; {count} seed{'s'[: count > 1]} cannot decide: no p-value of a sign test over them is below {least:g}"
-        )
-    ends = (p, 1.0) if share > 0.5 else (1.0, p)
-    return Estimate(100 * share, float(100 * low), float(100 * high), count, *ends, note)
+    won, equal, n = int((difference > 0).sum()), int((difference == 0).sum()), len(difference)
+    share, count = (won + equal / 2) / n, seeds.nunique()
+    low = stats.beta.ppf((1 - LEVEL) / 2, share * count, (1 - share) * count + 1) if share > 0 else 0.0
+    high = stats.beta.ppf((1 + LEVEL) / 2, share * count + 1, (1 - share) * count) if share < 1 else 1.0
+    ahead, behind = sides_of_seeds(difference.to_numpy(), seeds.to_numpy())
+    p, p_against = (_twice(stats.binom.sf(least - 1, ahead + behind, 0.5)) for least in (ahead, behind))
+    note = f"{won} of {n} pairs" + (f", {equal} equal" if equal else "") + f"; by seed {ahead} won, {behind} lost"
+    if (smallest := sign_test(ahead + behind, 0)) >= ALPHA:
+        note += f": too few to decide, no p-value of a sign test over them is below {smallest:g}"
+    return Estimate(100 * share, float(100 * low), float(100 * high), count, p, p_against, note)
 
 
 def unresolved(contrasts: Mapping[str, Contrast], margin: float, seeds: int) -> Estimate:

@@ -148,14 +148,14 @@ def sign_test(wins: int, losses: int) -> float:
     return float(stats.binomtest(wins, wins + losses, 0.5).pvalue) if wins + losses else 1.0
 
 
-def sign_test_by_seed(differences: ArrayLike, seeds: ArrayLike) -> float:
-    """The sign test over seeds of differences and seeds (n,), since pairs of one seed are not independent.
+def sides_of_seeds(differences: ArrayLike, seeds: ArrayLike) -> tuple[int, int]:
+    """How many seeds win and lose, of differences and seeds (n,), since pairs of one seed are not independent.
 
     A seed stands on the side of most of its pairs; one with as many on either side counts as a tie.
     """
     d, seeds = np.round(np.asarray(differences, dtype=float), 9), np.asarray(seeds)
     sides = np.array([np.sign(d[seeds == seed]).sum() for seed in np.unique(seeds)])
-    return sign_test(int((sides > 0).sum()), int((sides < 0).sum()))
+    return int((sides > 0).sum()), int((sides < 0).sum())
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:

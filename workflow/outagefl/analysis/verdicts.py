@@ -5,7 +5,8 @@ What a claim ``says`` of what is measured, and of each contrast where it says se
 - ``effect`` (the usual case): above zero and, where a size is published, of that size or more.
 - ``at least``, ``at most``: not below or not above the published value by more than ``within``.
 - ``about``: off the published value by less than ``within``. Parity is ``about`` 0.
-- ``wins``: in so many % of the pairs above zero.
+- ``wins``: in so many % of the pairs above zero; equal ones count half. Tested is in how many seeds most
+  pairs are above zero, or below it.
 - ``unresolved``: so many comparisons are neither different nor equivalent.
 
 Two p-values, each Holm-corrected over all claims of the study that are tested at this scale: ``p`` of the evidence for

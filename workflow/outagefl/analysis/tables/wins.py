@@ -12,7 +12,7 @@ from outagefl.analysis.comparisons import ALL, comparisons
 from outagefl.analysis.looks import label
 from outagefl.analysis.pairing import pair
 from outagefl.analysis.results import scores
-from outagefl.analysis.statistics import holm, sign_test_by_seed
+from outagefl.analysis.statistics import holm, sides_of_seeds, sign_test
 from outagefl.analysis.verdicts import decide
 from outagefl.analysis.writers import DASH, NO_BREAK, Table, p_value
 
@@ -40,7 +40,7 @@ def _against(runs: pd.DataFrame, baseline: str, margin: float) -> pd.DataFrame:
     found = found.sort_values("setting", key=lambda names: names != ALL, kind="stable")
     pooled, pairs = found["setting"] == ALL, pair(runs, baseline)
     own = [pairs[pairs["method"] == method] for method in found.loc[pooled, "method"]]
-    found.loc[pooled, "p_sign"] = [sign_test_by_seed(each["difference"], each["seed"]) for each in own]
+    found.loc[pooled, "p_sign"] = [sign_test(*sides_of_seeds(each["difference"], each["seed"])) for each in own]
     found.loc[pooled, "p_sign_holm"] = holm(found.loc[pooled, "p_sign"])
     tests = zip(found["difference"], found["p_t_holm"], found["p_equivalence_holm"], strict=True)
     return found.assign(decision=[decide(*test) for test in tests])[TIDY]

@@ -17,8 +17,9 @@ LEVEL = 0.95  # of every interval
 class Finding:
     """A statement of a paper held against a computation.
 
-    ``expected``: what is printed, or what a printed formula gives. ``computed``: ours; where it is an estimate,
-    ``low`` … ``high`` is its 95 % interval, else these are NaN. ``holds``: whether the statement does.
+    ``expected``: what is printed, or what a printed formula gives. ``computed``: ours; ``low`` … ``high`` is its 95 %
+    interval where it is an estimate, or the middle 95 % of what one draw, such as a graph, can give, else NaN.
+    ``holds``: whether the statement does.
     """
 
     statement: str
