@@ -5,6 +5,16 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const NOT_RUN = "not run at this scale";
 
+  // What an address such as #claims leads to, read as it is where it cannot be decoded.
+  function target(hash) {
+    const name = hash.slice(1);
+    try {
+      return document.getElementById(decodeURIComponent(name));
+    } catch {
+      return document.getElementById(name);
+    }
+  }
+
   function button(label) {
     const made = document.createElement("button");
     made.type = "button";
@@ -28,7 +38,7 @@
         row.hidden = !(fits && chosen && (everything || row.dataset.verdict !== NOT_RUN));
       }
       const shown = rows.filter((row) => !row.hidden).length;
-      const more = untested && !everything ? "; those not run at this scale come up when they are searched for or chosen" : "";
+      const more = untested && !everything ? `; those ${NOT_RUN} come up when they are searched for or chosen` : "";
       form.querySelector("output").value = `${shown} of ${rows.length} shown${more}`;
     }
 
@@ -63,13 +73,13 @@
     }
 
     function reveal() {
-      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-      if (!target?.hidden || !words.has(target)) return;
+      const row = target(location.hash);
+      if (!row?.hidden || !words.has(row)) return;
       form.words.value = "";
       form.study.value = "";
-      form.verdict.value = target.dataset.verdict === NOT_RUN ? NOT_RUN : "";
+      form.verdict.value = row.dataset.verdict === NOT_RUN ? NOT_RUN : "";
       choose();
-      target.scrollIntoView();
+      row.scrollIntoView();
     }
     choose();
     reveal();
@@ -104,7 +114,7 @@
   }
 
   function following(links) {
-    const places = new Map(links.map((link) => [document.getElementById(link.hash.slice(1)), link]));
+    const places = new Map(links.map((link) => [target(link.hash), link]));
     const seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         if (isIntersecting) places.get(target).setAttribute("aria-current", "true");

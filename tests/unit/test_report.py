@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import base64
+import re
 import shlex
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from outagefl import components
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
-from outagefl.analysis.writers import write_html
+from outagefl.analysis.writers import write_csv, write_html
+from outagefl.config import given
 from outagefl.errors import DataError
 from outagefl.provenance.records import Record
 from outagefl.report import claims, content, facts
-from outagefl.report.origins import command, commit_name
+from outagefl.report.origins import command, commit_name, to_be_given
+from outagefl.report.page import MEANINGS
 from outagefl.report.templates import environment
+from tests.unit.recorded_results import REPOSITORY
 from tests.unit.test_claims_shown import evaluated
 
 PIXEL = base64.b64decode(
@@ -29,11 +34,12 @@ OPTIONS = {
 }
 
 
-def test_a_figure_is_embedded_with_its_size(tmp_path):
-    (tmp_path / "one.png").write_bytes(PIXEL)
+def test_a_figure_is_embedded_with_its_size_and_shown_in_that_of_the_text(tmp_path):
+    Image.new("L", (800, 320)).save(tmp_path / "one.png")
     image = content.image(tmp_path / "one.png")
-    assert (image.width, image.height) == (1, 1)
-    assert base64.b64decode(image.address.removeprefix("data:image/png;base64,")) == PIXEL
+    assert (image.width, image.height) == (800, 320)
+    assert image.shown == (500, 200)
+    assert base64.b64decode(image.address.removeprefix("data:image/png;base64,")) == (tmp_path / "one.png").read_bytes()
 
 
 @pytest.mark.parametrize("damaged", [b"", b"<html>", PIXEL[:-4], PIXEL[1:]])
@@ -67,13 +73,24 @@ def test_a_page_without_a_table_is_named(tmp_path):
 
 
 def test_values_in_a_csv_file_are_shown_to_five_digits_and_escaped(tmp_path):
-    (tmp_path / "a.csv").write_text("name,value\n<b>,0.123456789\nb,\n")
+    (tmp_path / "a.csv").write_text("name,value,count\n<b>,0.123456789,1234567\nb,,1\nc,1.5e-07,\n")
     table = content.csv_table(tmp_path / "a.csv")
-    for cell in ("<td>&lt;b&gt;</td>", "<td>0.12346</td>", "<td>–</td>"):
-        assert cell in table
+    for cell in ("&lt;b&gt;", "0.12346", "–", "1.5e-07", "1234567", "1"):
+        assert f"<td>{cell}</td>" in table
     (tmp_path / "a.csv").write_text("")
     with pytest.raises(DataError, match=r"a\.csv: not a CSV file"):
         content.csv_table(tmp_path / "a.csv")
+
+
+NAMES = [["00", "01", "02"], ["NA", "None", "nan"], ['x id="y" z', 'a class="b"', "n"], ["1.50", "2.123456", "all"]]
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_names_in_a_table_are_shown_as_they_are(tmp_path, names):
+    frame = pd.DataFrame({"class": names})
+    write_csv(frame, tmp_path / "a.csv")
+    for table in (content.csv_table(tmp_path / "a.csv"), content.frame_table(frame)):
+        assert re.findall("<td>(.*)</td>", table) == names
 
 
 @pytest.mark.parametrize(
@@ -100,6 +117,8 @@ def run(seed, study="sfg", **more):
 def test_the_facts_of_runs():
     runs = [run(0), run(1, data_note="recompressed"), run(2, packed_runs=4, seconds_before=20), run(9)]
     records = {f"results/runs/sfg/{place}/metrics.parquet": each for place, each in enumerate(runs)}
+    told = dict(runs[0].content)
+    records["results/choices/sfg/margin.json"] = Record({}, dict.fromkeys(list(records)[3:], ""), {}, told)
     configuration = {"scale": "quick", "studies": ["sfg", "dflaa"]}
     told = {each.about: each.told for each in facts.facts(records, list(records)[:3], configuration)}
     assert told["Runs"][0] == "sfg: 3 runs, 3 seeds (0–2), and 1 on validation seeds, from which values were chosen"
@@ -111,9 +130,31 @@ def test_the_facts_of_runs():
     assert told["Code"] == ["commit aaaaaaaaaaaa with uncommitted changes"]
 
 
-def test_commands_and_commits():
-    words = shlex.split(command("results/quick/sfg/a b.png", "quick", ["sfg", "dflaa"]))
-    assert words[4:] == ["results/quick/sfg/a b.png", "--config", "scale=quick", "studies=[sfg,dflaa]"]
+def test_time_in_training_counts_interruptions_and_is_shared_among_runs_of_a_stack():
+    assert facts.training_seconds({"seconds": 60}) == 60
+    assert facts.training_seconds({"seconds": 60, "seconds_before": 20, "packed_runs": 4}) == 20
+
+
+MAIN = {"scale": "quick", "studies": ["sfg"], "device": "auto", "local": {}, "plugins": [], "overrides": {}}
+
+
+def test_commands_give_what_the_main_configuration_does_not_say():
+    own = {
+        "scale": "tiny",
+        "device": "cpu",
+        "offline": True,
+        "overrides": {"sfg": {"setting": {"rounds": 5, "x": "5 %"}}},
+    }
+    own |= {"local": {"cifar10": "/home/me/c.tar", "emnist": "~/e.zip", "custom": "a.csv"}, "plugins": ["mine", "../b"]}
+    words = shlex.split(command("results/tiny/sfg/a b.png", to_be_given(MAIN | own, MAIN)))
+    assert words[:6] == [".venv/bin/snakemake", "--cores", "2", "--force", "results/tiny/sfg/a b.png", "--config"]
+    assert words[6:8] == ["scale=tiny", "studies=[sfg]"]
+    paths = {"local": {"cifar10": "PATH", "emnist": "PATH", "custom": "a.csv"}, "plugins": ["mine", "PATH"]}
+    assert given(words[8:]) == {key: value for key, value in (own | paths).items() if key != "scale"}
+    assert list(to_be_given(MAIN, MAIN)) == ["scale", "studies"]
+
+
+def test_commits():
     assert commit_name(None) == "unknown (not a git repository)"
     assert commit_name("0123456789abcdef") == "0123456789ab"
 
@@ -134,12 +175,41 @@ def test_claims_are_counted_linked_and_have_keys_to_be_sorted_by():
         assert row.numbers["ours"].key == "" or float(row.numbers["ours"].key) > 0
 
 
+def test_a_row_shows_its_numbers_and_what_it_rests_on():
+    row = claims.rows(evaluated().assign(p=0.5, p_against=0.25), [])[0]
+    assert row.told == ["protocol: released", "digits", "JPEG"]
+    assert {name: cell.text for name, cell in row.numbers.items() if name in ("p", "p against", "seeds")} == {
+        "p": "0.500",
+        "p against": "0.250",
+        "seeds": "3",
+    }
+    assert [cell.key for cell in row.numbers.values()][-3:] == ["0.5", "0.25", "3"]
+
+
+def test_verdicts_are_sorted_in_their_order():
+    assert {(row.rank, row.verdict) for row in claims.rows(evaluated(), [])} == set(enumerate(VERDICTS))
+
+
 def test_what_can_be_decided_is_said_in_numbers():
-    sentences = claims.decidable(evaluated())
-    assert sentences[0].startswith("At scale quick, 32 of 40 claims can be tested: ")
+    table = pd.concat([evaluated(), evaluated(1).assign(protocol="paper")])  # under both protocols
+    table.iloc[1:3, table.columns.get_loc("n")] = 0  # theory
+    sentences = claims.decidable(table)
+    assert sentences[0].startswith(
+        "At scale quick, 32 of 40 claims can be tested: 30 with runs, 2 statements of theory"
+    )
     assert "3 seeds each; with 5 or fewer, small effects stay unresolved." in sentences[1]
+    for seeds, few in ((5, True), (6, False)):
+        assert ("small effects" in claims.decidable(evaluated().assign(n=seeds))[1]) == few
     none = evaluated().assign(verdict=NOT_RUN, n=0)
     assert len(claims.decidable(none)) == 1
+
+
+def test_the_page_says_of_verdicts_what_the_readme_says():
+    readme = (REPOSITORY / "README.md").read_text()
+    for verdict in VERDICTS:
+        [(effect, bound)] = re.findall(rf"^\| {verdict} \| (.*?) \| (.*?) ?\|$", readme, re.MULTILINE)
+        more = "" if bound in ("", "the same") else f"; a bound, a value or parity: {bound}"
+        assert MEANINGS[verdict] == effect + more
 
 
 @pytest.mark.parametrize(("family", "rule"), [("figure", "figure"), ("table", "table"), ("theory check", "theory")])

@@ -30,6 +30,12 @@ def test_a_mistake_in_the_configuration_or_the_plan_ends_before_there_is_a_dag(p
     assert sum("outagefl:" in line for line in output.splitlines()) == 1
 
 
+@pytest.mark.parametrize("what", ["dataset", "partition"])
+def test_a_target_that_no_run_needs_is_named(project, what):
+    told = project.fail("-n", f"results/inputs/{what}/nothing")
+    assert f"results/inputs/{what}/nothing: scale tiny has no run with this input" in told
+
+
 def test_inputs_that_cannot_be_made_are_all_told_and_nothing_is_trained(project):
     def ask_for_too_much(study):
         unconnected = {"kind": "erdos_renyi", "degree": 0.01}

@@ -98,7 +98,7 @@ def test_links_lead_to_pages_and_headings_that_exist(page):
 def test_sections_that_messages_and_comments_name_exist():
     folders = [REPOSITORY / name for name in ("workflow", "config", "profiles", "report", "benchmarks")]
     files = [
-        path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".yaml", ".rst", ".smk")
+        path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".yaml", ".jinja", ".smk")
     ]
     named = 0
     for file in files:

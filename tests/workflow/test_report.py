@@ -1,9 +1,11 @@
 """The report in a browser: complete, at home on a phone, usable by keyboard, in need of no network."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,15 +14,18 @@ import pytest
 import yaml
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from outagefl.errors import OutageflError
 from outagefl.report.page import write_results
 from tests.workflow.browser import chromium
-from tests.workflow.conftest import SNAKEMAKE, Project, outagefl
+from tests.workflow.conftest import Project, outagefl
 
 HOSTILE = """<b id="hostile">"it's" & more</b><script>document.title = "hostile"</script>"""
 FIGURES = ["accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag"]
+EARLIER = {"title": "Earlier", "setting": {"rounds": 3}, "methods": ["dfedavg"], "factors": {"topology": ["ring"]}}
 SHOWN = {"sfg/outages": {"figures": FIGURES, "tables": ["wins"]}}
+GIVEN = {"scale": "tiny", "studies": ["sfg"]}
 OUTAGES = "results/tiny/sfg/outages"
 TESTED = {"S3", "S3-wins"}
 NOT_RUN = "not run at this scale"
@@ -28,14 +33,21 @@ NOT_RUN = "not run at this scale"
 
 @pytest.fixture(scope="module")
 def made(_finished, tmp_path_factory):
-    """A finished tiny reproduction whose texts are hostile."""
+    """A finished tiny reproduction with settings from the command line, whose texts are hostile.
+
+    An experiment was run and is no longer part of it.
+    """
     project = Project(shutil.copytree(_finished.root, tmp_path_factory.mktemp("report") / "project", symlinks=True))
+    (project.root / ".venv").symlink_to(sys.prefix)
+    project.change(lambda study: study["experiments"].update(earlier=EARLIER))
+    project.finish("--cores", "2", "results/tiny/sfg/earlier/comparison.html")
+    project.change(lambda study: study["experiments"].pop("earlier"))
     registry = project.root / "config" / "claims.yaml"
     claims = yaml.safe_load(registry.read_text())
     claims["sfg"]["S3"]["text"] = HOSTILE
     registry.write_text(yaml.safe_dump(claims, sort_keys=False))
     project.change(lambda study: study["experiments"]["outages"].update(title=HOSTILE))
-    project.finish("--cores", "2")
+    project.finish("--cores", "2", config="overrides={sfg: {setting: {rounds: 5}}}")
     return project
 
 
@@ -95,6 +107,26 @@ def test_text_is_text(opened):
     assert "cut margin was chosen by trial" in " ".join(script(opened, "document.body.textContent").split())
 
 
+def test_what_was_run_is_what_is_shown(opened):
+    facts = script(opened, "[...document.querySelectorAll('.facts dd')].map(each => each.textContent)")
+    assert facts[0] == "sfg: 8 runs, 2 seeds (0–1)"
+
+
+def test_the_columns_of_the_claims_fit_a_desk(opened):
+    fits = script(opened, "(each => each.scrollWidth <= each.clientWidth)(document.querySelector('.tall'))")
+    assert fits or script(opened, "innerWidth") < 1280
+
+
+def test_all_claims_are_printed(opened):
+    opened.find_element(By.NAME, "words").send_keys("no such words")
+    assert shown_claims(opened) == []
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    rows = opened.find_elements(By.CSS_SELECTOR, ".claims tbody tr")
+    assert rows
+    assert all(row.is_displayed() for row in rows)
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_search_and_filters_choose_rows(opened):
     tested = {f"sfg-{name}" for name in TESTED}
     assert set(shown_claims(opened)) == tested
@@ -122,6 +154,25 @@ def test_a_link_leads_to_a_claim_that_is_not_shown_yet(opened, page):
     opened.get(f"file://{page}#sfg-S1")
     assert "sfg-S1" in shown_claims(opened)
     assert 0 <= script(opened, "document.getElementById('sfg-S1').getBoundingClientRect().top") < 900
+
+
+@pytest.mark.parametrize("place", ["100%", "%E4", "nowhere"])
+def test_a_link_that_leads_nowhere_stops_no_script(opened, page, place):
+    opened.get("about:blank")
+    opened.get(f"file://{page}#{place}")
+    assert set(shown_claims(opened)) == {f"sfg-{name}" for name in TESTED}
+    assert opened.find_elements(By.CSS_SELECTOR, "figure button")
+    assert opened.get_log("browser") == []
+
+
+def test_the_place_on_the_page_is_marked_in_the_contents_whatever_it_is_called(page, tmp_path):
+    renamed = tmp_path / "report.html"
+    renamed.write_text(page.read_text().replace("sfg/outages", "sfg/äöü%"))
+    with chromium(1280) as browser:
+        browser.get(f"file://{renamed}")
+        browser.execute_script("document.getElementById('sfg/äöü%').scrollIntoView()")
+        WebDriverWait(browser, 20).until(lambda _: browser.find_elements(By.CSS_SELECTOR, "nav ul ul [aria-current]"))
+        assert browser.get_log("browser") == []
 
 
 def test_columns_are_sorted_by_numbers_or_text_and_what_is_missing_comes_last(opened):
@@ -194,10 +245,10 @@ def test_a_command_on_the_page_makes_its_figure_again(made, page):
         assert "8, listed in" in item.find_element(By.CSS_SELECTOR, ".origin dd").get_attribute("textContent")
     before = (made.root / path).read_bytes()
     (made.root / path).write_bytes(b"")
-    words = shlex.split(command)
-    assert (words[0], path in words) == ("snakemake", True)
-    subprocess.run([SNAKEMAKE, *words[1:]], cwd=made.root, check=True, capture_output=True)
+    subprocess.run(shlex.split(command), cwd=made.root, check=True, capture_output=True)
     assert (made.root / path).read_bytes() == before
+    planned = subprocess.run([*shlex.split(command), "-n"], cwd=made.root, check=True, capture_output=True, text=True)
+    assert re.findall(r"^rule (\w+):$", planned.stdout + planned.stderr, re.MULTILINE) == ["figure"]
 
 
 def test_the_report_is_verified_with_all_else_and_a_style_that_has_changed_since_is_named(finished):
@@ -230,7 +281,7 @@ def test_what_is_missing_or_damaged_is_named(finished, monkeypatch, path, conten
     monkeypatch.chdir(finished.root)
     Path(path).unlink() if content is None else Path(path).write_text(content)
     with pytest.raises(OutageflError) as caught:
-        write_results(Path("again.html"), Path("results"), "tiny", SHOWN, [])
+        write_results(Path("again.html"), Path("results"), GIVEN, SHOWN, [])
     assert str(caught.value).startswith(message)
     assert not Path("again.html").exists()
 
@@ -240,4 +291,4 @@ def test_a_damaged_record_of_a_run_is_named(finished, monkeypatch):
     record = next(Path("results/runs/sfg").glob("*/run.json"))
     record.write_text(record.read_text().replace('"cpu"', '"gpu"'))
     with pytest.raises(OutageflError, match=f"{record}: its content is not what was recorded"):
-        write_results(Path("again.html"), Path("results"), "tiny", SHOWN, [])
+        write_results(Path("again.html"), Path("results"), GIVEN, SHOWN, [])

@@ -6,7 +6,7 @@ from functools import cache
 
 from outagefl import config as configuration, plugins
 from outagefl.describe.notes import title
-from outagefl.errors import OutageflError
+from outagefl.errors import ConfigError, OutageflError
 from outagefl.fingerprint import used
 from outagefl.runs import claims, jobs
 from outagefl.runs.analyses import shown_options
@@ -77,8 +77,14 @@ def code(script, *modules):
 
 
 def made_from(what, name):
-    """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled."""
-    made = PLAN.inputs[f"inputs/{what}/{name}"]
+    """What an input is made from, by name: other inputs, or the ``source`` if there is one that is not bundled.
+
+    Raises ConfigError for an input that nothing asks for.
+    """
+    path = f"inputs/{what}/{name}"
+    if path not in PLAN.inputs:
+        raise ConfigError(f"results/{path}: scale {SCALE} has no run with this input")
+    made = PLAN.inputs[path]
     files = [str(path) for path in SOURCES[made.source].paths] if made.source else []
     source = {"source": list(map(lasting, files))} if files else {}
     return {name: lasting(f"results/{need}") for name, need in made.needs.items()} | source

@@ -1,9 +1,15 @@
 # The pages to be read: results of all studies, and descriptions of what goes into them, each one self-contained file.
 # Needs what it shows, the records of how that was made, and the templates in report/; makes results/<scale>/report.html
 # and results/<scale>/describe/report.html.
+from outagefl.report.origins import to_be_given
 from outagefl.report.templates import template_files
 
 PAGE = [os.path.relpath(file) for file in template_files()]
+MAIN = Path("config/config.yaml")  # which a workflow that uses this one as a module may lack
+GIVEN = to_be_given(
+    {key: value for key, value in SETTINGS.items() if key in config},
+    configuration.read_yaml(MAIN) if MAIN.exists() else {},
+)
 
 
 rule report:
@@ -26,7 +32,7 @@ rule report:
     conda:
         "../../envs/analysis.yaml"
     params:
-        scale=SCALE,
+        given=GIVEN,
         experiments={
             name: {key: experiment.analysis.get(key, []) for key in ("figures", "tables")}
             for name, experiment in PLAN.experiments.items()
@@ -50,8 +56,7 @@ rule describe_report:
     conda:
         "../../envs/analysis.yaml"
     params:
-        scale=SCALE,
-        studies=SETTINGS["studies"],
+        given=GIVEN,
         described=DESCRIPTIONS,
         code=code("describe_report.py"),
     script:

@@ -7,4 +7,4 @@ from outagefl.scripting import recorded
 
 with recorded(snakemake):
     params = snakemake.params
-    write_descriptions(Path(snakemake.output[0]), Path("results"), params.scale, params.studies, params.described)
+    write_descriptions(Path(snakemake.output[0]), Path("results"), params.given, params.described)

@@ -7,4 +7,4 @@ from outagefl.scripting import recorded
 
 with recorded(snakemake):
     params = snakemake.params
-    write_results(Path(snakemake.output[0]), Path("results"), params.scale, params.experiments, params.checks)
+    write_results(Path(snakemake.output[0]), Path("results"), params.given, params.experiments, params.checks)

@@ -15,25 +15,43 @@ SIGNS = {AT_LEAST: "≥", AT_MOST: "≤", ABOUT: "≈"}
 
 def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
     """The frame of text to be shown, a row for each row of ``claims.evaluate``: tested claims before all others."""
-    told = evaluated.sort_values("verdict", key=lambda verdicts: verdicts == NOT_RUN, kind="stable")
+    told = tested_first(evaluated)
     rows = [
         {
             "study": row["study"],
             "verdict": row["verdict"],
             "claim": f"{row['text']} ({row['source']})",
-            "published": published(row["says"], row["published"], row["unit"]),
-            "ours": quantity(row["ours"], row["unit"]),
-            "95 % interval": interval(row["low"], row["high"]),
-            "p": p_value(row["p"]),
-            "p against": p_value(row["p_against"]),
-            "seeds": seeds(row["n"]),
-            "protocol": row["protocol"] if pd.notna(row["protocol"]) and row["protocol"] else DASH,
-            "ran": "; ".join(row[key] for key in ("ran", "data") if pd.notna(row[key]) and row[key]) or DASH,
-            "note": row["note"] if pd.notna(row["note"]) else "",
+            **numbers(row, row["unit"]),
+            "protocol": "; ".join(filled(row, "protocol")) or DASH,
+            "ran": "; ".join(filled(row, "ran", "data")) or DASH,
+            "note": "; ".join(filled(row, "note")),
         }
-        for row in told.to_dict("records")
+        for row in told
     ]
-    return pd.DataFrame(rows, index=[name(row) for row in told.to_dict("records")])
+    return pd.DataFrame(rows, index=[name(row) for row in told])
+
+
+def tested_first(evaluated: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The rows in the order in which they are shown: those that were tested, then all others."""
+    ordered = evaluated.sort_values("verdict", key=lambda verdicts: verdicts == NOT_RUN, kind="stable")
+    return ordered.to_dict("records")
+
+
+def numbers(row: Mapping[Any, Any], unit: str) -> dict[str, str]:
+    """The numbers of a row as text, by column; what is published and what is ours have the ``unit``."""
+    return {
+        "published": published(row["says"], row["published"], unit),
+        "ours": quantity(row["ours"], unit),
+        "95 % interval": interval(row["low"], row["high"]),
+        "p": p_value(row["p"]),
+        "p against": p_value(row["p_against"]),
+        "seeds": seeds(row["n"]),
+    }
+
+
+def filled(row: Mapping[Any, Any], *keys: str) -> list[str]:
+    """Those of these texts that there are."""
+    return [row[key] for key in keys if pd.notna(row[key]) and row[key]]
 
 
 def caption(evaluated: pd.DataFrame) -> str:

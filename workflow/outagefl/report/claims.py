@@ -9,25 +9,29 @@ from typing import Any
 
 import pandas as pd
 
-from outagefl.analysis.claims_table import interval, name, published, quantity, seeds, verdict_counts
+from outagefl.analysis.claims_table import filled, name, numbers, tested_first, verdict_counts
 from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
-from outagefl.analysis.writers import NO_BREAK, p_value
+from outagefl.analysis.writers import DASH, NO_BREAK
 
 THEORY = "theory: "  # before the check that a claim rests on
-FEW = 5  # seeds with which a sign test cannot decide anything
+FEW = 5  # seeds with which only large effects are significant
+KEYS = {  # what a column of numbers is sorted by
+    **{"published": "published", "ours": "ours", "95 % interval": "low"},
+    **{"p": "p", "p against": "p_against", "seeds": "n"},
+}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, and the number that it is sorted by; None: by its text."""
+    """What a cell shows, and the number that it is sorted by."""
 
     text: str
-    number: float | None = None
+    number: float
 
     @property
     def key(self) -> str:
-        """The number for sorting; empty where there is none."""
-        return "" if self.number is None or math.isnan(self.number) else repr(self.number)
+        """The number for sorting; empty where none is shown."""
+        return "" if self.text == DASH or math.isnan(self.number) else repr(self.number)
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,12 @@ class Row:
 
 def rows(evaluated: pd.DataFrame, places: Collection[str]) -> list[Row]:
     """The rows to be shown, claims that were not run last; ``places``: the experiments and checks on the page."""
-    told = evaluated.sort_values("verdict", key=lambda verdicts: verdicts == NOT_RUN, kind="stable")
-    return [_row(row, places) for row in told.to_dict("records")]
+    return [_row(row, places) for row in tested_first(evaluated)]
 
 
 def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
     decided = str(row["experiment"])
     place = f"{row['study']}/{decided.replace(THEORY, 'theory/')}"
-    low = row["low"]
     return Row(
         anchor=f"{row['study']}-{name(row).replace(' (released)', '-released')}",
         name=name(row),
@@ -66,17 +68,13 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
         rank=VERDICTS.index(row["verdict"]),
         text=row["text"],
         source=row["source"],
-        told=[row[key] for key in ("ran", "data", "note") if pd.notna(row[key]) and row[key]],
+        told=[*(f"protocol: {each}" for each in filled(row, "protocol")), *filled(row, "ran", "data", "note")],
         unit=row["unit"],
         group=f"{row['study']}/theory" if decided.startswith(THEORY) else place,
         place=place if place in places else "",
         numbers={
-            "published": Cell(published(row["says"], row["published"], "").strip(), row["published"]),
-            "ours": Cell(quantity(row["ours"], "").strip(), row["ours"]),
-            "95 % interval": Cell(interval(low, row["high"]).replace(NO_BREAK, " "), low),
-            "p": Cell(p_value(row["p"]), row["p"]),
-            "p against": Cell(p_value(row["p_against"]), row["p_against"]),
-            "seeds": Cell(seeds(row["n"]), row["n"] or math.nan),
+            column: Cell(text.replace(NO_BREAK, " ").strip(), row[KEYS[column]])
+            for column, text in numbers(row, unit="").items()
         },
     )
 

@@ -18,7 +18,9 @@ from outagefl.errors import DataError
 PNG, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
 SHARPNESS = PIXELS_PER_INCH / 100  # pixels of a figure for one of the page
 TABLE = re.compile(r"<table.*</table>", re.DOTALL)
-LOOKS = re.compile(r'\s(?:id|class|style|border)="[^"]*"')  # of tags; in text, quotes are escaped
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[+-]\d+)?")  # as CSV files have them; ``00`` and ``NA`` are names
+TAG = re.compile(r"<[^>]*>")  # in text, both are escaped
+LOOKS = re.compile(r'\s(?:id|class|style|border)="[^"]*"')  # of tags
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,33 @@ def table(path: Path) -> Markup:
     found = TABLE.search(_read(path).decode("utf-8", "replace"))
     if not found:
         raise DataError(f"{path}: holds no table; delete it and start the workflow again")
-    return Markup(LOOKS.sub("", found[0]))
+    return _plain(found[0])
 
 
 def csv_table(path: Path) -> Markup:
     """The values in a CSV file as a table, to five digits; DataError for a file that is none."""
     try:
-        return frame_table(pd.read_csv(path), names=False)
+        text = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not a CSV file with a table ({error})") from None
+    return frame_table(text.apply(_short).replace("", DASH), names=False)
 
 
 def frame_table(frame: pd.DataFrame, *, names: bool = True) -> Markup:
-    """A frame as a table, with the ``names`` of its rows or without; its text is escaped."""
-    text = frame.to_html(index=names, border=0, na_rep=DASH, float_format="{:.5g}".format)
-    return Markup(LOOKS.sub("", text))
+    """A frame of text as a table, with the ``names`` of its rows or without; the text is escaped."""
+    return _plain(frame.to_html(index=names, border=0))
+
+
+def _short(column: pd.Series) -> pd.Series:
+    """A column with its numbers to five digits, if it has nothing else."""
+    if all(map(NUMBER.fullmatch, filter(None, column))):
+        return column.map(lambda text: f"{float(text):.5g}" if {".", "e"} & set(text) else text)
+    return column
+
+
+def _plain(table: str) -> Markup:
+    """A table without what its tags say of its looks."""
+    return Markup(TAG.sub(lambda tag: LOOKS.sub("", tag[0]), table))
 
 
 def _read(path: Path) -> bytes:

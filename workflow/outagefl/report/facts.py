@@ -11,7 +11,7 @@ from outagefl.provenance.records import Record
 from outagefl.provenance.tree import Tree
 from outagefl.report.origins import commit_name, when
 
-RUNS = "results/runs/"
+RUNS, CHOICES = "results/runs/", "results/choices/"
 PACKAGES = ("torch", "numpy", "snakemake")  # whose versions are told; records have all
 
 
@@ -23,30 +23,32 @@ class Fact:
     told: list[str]
 
 
-def records_behind(tree: Tree, scale: str) -> dict[str, Record]:
-    """The records of a scale's results and of all that they were made from, by the path of what each made.
+def records_behind(tree: Tree, shown: Iterable[str]) -> dict[str, Record]:
+    """The records of the results that are ``shown`` and of all that they were made from, by the path of what each made.
 
     Raises DataError for the bad record of a run, which it names.
     """
-    found = {path: tree.record(path) for path in sorted(tree.behind(tree.made(scale)))}
+    found = {path: tree.record(path) for path in sorted(tree.behind(shown))}
     return {path: record for path, record in found.items() if record}
 
 
 def facts(records: Mapping[str, Record], compared: Iterable[str], configuration: Mapping[str, Any]) -> list[Fact]:
     """The facts of a scale. ``records``: of all results and of what they were made from, by a path that each made.
 
-    ``compared``: paths of the metrics of runs that experiments have; the others chose values. ``configuration``: the
-    resolved one, as it is among the results.
+    ``compared``: paths of the metrics of runs that experiments have. ``configuration``: the resolved one, as it is
+    among the results.
     """
     runs = {path: record.content for path, record in records.items() if path.startswith(RUNS)}
+    specs = {path: run["spec"] for path, run in runs.items()}
     wanted = set(compared)
+    tried = {path for made, record in records.items() if made.startswith(CHOICES) for path in record.inputs}
     every = [record.content for record in records.values()]
     begins = [datetime.fromisoformat(each["started"]) for each in every]
     ends = [begin + timedelta(seconds=each["seconds"]) for begin, each in zip(begins, every, strict=True)]
     trained = sum(training_seconds(each) for each in runs.values())
     whole = (max(ends) - min(begins)).total_seconds()
     told = {
-        "Runs": [_of_study(name, runs, wanted, configuration) for name in configuration["studies"]],
+        "Runs": [_of_study(name, specs, wanted, tried) for name in configuration["studies"]],
         "Data": _each(_data(run["spec"]) for run in runs.values()),
         "Notes on the data": _each(run["data_note"] for run in runs.values()),
         "Device": _each(run["device"] for run in runs.values()),
@@ -87,17 +89,15 @@ def seeds_in_words(seeds: Iterable[int]) -> str:
     return f"{len(ordered)} seed{'s' if len(ordered) > 1 else ''} ({', '.join(map(str, ordered))})"
 
 
-def _of_study(
-    name: str, runs: Mapping[str, Mapping[str, Any]], compared: set[str], configuration: Mapping[str, Any]
-) -> str:
-    """A study's runs in words."""
-    own = {path: run["spec"] for path, run in runs.items() if run["spec"]["study"] == name}
-    mine = [spec for path, spec in own.items() if path in compared]
+def _of_study(name: str, specs: Mapping[str, Mapping[str, Any]], compared: set[str], tried: set[str]) -> str:
+    """A study's runs in words: those that are ``compared``, and those that were ``tried`` to choose a value."""
+    own = {path: spec for path, spec in specs.items() if spec["study"] == name}
+    mine = own.keys() & compared
     if not mine:
         return f"{name}: none"
-    rest = len(own) - len(mine)
+    rest = len(own.keys() & tried)
     more = f", and {rest:,} on validation seeds, from which values were chosen" if rest else ""
-    return f"{name}: {len(mine):,} runs, {seeds_in_words(spec['seed'] for spec in mine)}{more}"
+    return f"{name}: {len(mine):,} runs, {seeds_in_words(own[path]['seed'] for path in mine)}{more}"
 
 
 def _data(spec: Mapping[str, Any]) -> str:

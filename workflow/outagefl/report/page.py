@@ -27,9 +27,11 @@ from outagefl.report.templates import TEMPLATES, environment
 COLOURS = {verdict: looks["color"] for verdict, looks in LOOKS.items()}
 NUMBERS = {2: "Two", 3: "Three"}
 MEANINGS = {
-    REPRODUCED: "significantly there, of the published size or more; a bound or value: significantly within its margin",
-    DIRECTION_ONLY: "significantly there, but smaller than published",
-    NOT_REPRODUCED: "significantly smaller than what counts as an effect, or the other way round; outside its margin",
+    REPRODUCED: "significantly there, and the published size within our interval, or exceeded; "
+    "a bound, a value or parity: significantly within its margin",
+    DIRECTION_ONLY: "significantly there, but smaller",
+    NOT_REPRODUCED: "significantly smaller than what counts as an effect, or the other way round; "
+    "a bound, a value or parity: significantly outside its margin",
     UNRESOLVED: "with so many seeds neither can be told",
     NOT_RUN: "its experiment, methods, levels or full setting are not part of the scale",
 }
@@ -50,21 +52,26 @@ class Overview:
     origin: Origin
 
 
-def shelf_of(results: Path, scale: str, studies: Sequence[str]) -> Shelf:
+def shelf_of(results: Path, given: Mapping[str, Any]) -> Shelf:
     """The results of a scale below the folder ``results``, with their records."""
-    return Shelf(Tree(results, results.parent), results, scale, studies, environment())
+    return Shelf(Tree(results, results.parent), results, given, environment())
 
 
 def write_results(
-    target: Path, results: Path, scale: str, shown: Mapping[str, Mapping[str, Sequence[str]]], checks: Sequence[str]
+    target: Path,
+    results: Path,
+    given: Mapping[str, Any],
+    shown: Mapping[str, Mapping[str, Sequence[str]]],
+    checks: Sequence[str],
 ) -> None:
     """Write the page of a scale's results: claims, studies, theory.
 
-    ``shown``: experiment → its ``figures`` and ``tables``; ``checks``: the theory checks, ``<study>/<check>``.
+    ``given``: the main settings that commands have to give, the scale among them; ``shown``: experiment → its
+    ``figures`` and ``tables``; ``checks``: the theory checks, ``<study>/<check>``.
     Raises DataError or ConfigError, which name the file, for a result or record that is missing or damaged.
     """
+    shelf, scale = shelf_of(results, given), given["scale"]
     configuration = read_yaml(results / scale / "config.yaml")
-    shelf = shelf_of(results, scale, configuration["studies"])
     sections = of_studies(shelf, configuration, shown, checks)
     first = _overview(shelf, configuration, sections)
     decided: dict[str, list[Row]] = {}
@@ -77,41 +84,41 @@ def write_results(
 
 
 def write_descriptions(
-    target: Path,
-    results: Path,
-    scale: str,
-    studies: Sequence[str],
-    described: Mapping[str, Mapping[str, Sequence[str]]],
+    target: Path, results: Path, given: Mapping[str, Any], described: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> None:
-    """Write the page of what goes into a scale's studies. ``described``: kind of input → name → paths of CSV and PNG.
+    """Write the page of what goes into a scale's studies.
 
+    ``given``: the main settings that commands have to give, scale and studies among them; ``described``: kind of input
+    → name → paths of CSV and PNG.
     Raises DataError, which names the file, for a description or record that is missing or damaged.
     """
-    shelf = shelf_of(results, scale, studies)
-    lead = (
-        f"Data sets, partitions, probabilities and traces of {', '.join(studies)} and what was asked for beside them."
-    )
-    _write(target, f"What goes into scale {scale}", lead, shelf, of_descriptions(shelf, described))
+    shelf = shelf_of(results, given)
+    studies = ", ".join(given["studies"])
+    lead = f"Data sets, partitions, probabilities and traces of {studies} and what was asked for beside them."
+    _write(target, f"What goes into scale {shelf.scale}", lead, shelf, of_descriptions(shelf, described))
 
 
 def _overview(shelf: Shelf, configuration: Mapping[str, Any], sections: Sequence[Section]) -> Overview:
     folder = f"{RESULTS}{shelf.scale}"
-    table, index = f"{folder}/claims.csv", f"{folder}/runs.csv"
+    table, index, resolved = (f"{folder}/{name}" for name in ("claims.csv", "runs.csv", "config.yaml"))
     evaluated = read_claims(shelf.file(table))
     groups = [group for section in sections for group in section.groups]
-    places = {group.anchor for group in groups} | {item.anchor for group in groups for item in group.items}
-    wanted = {f"{RESULTS}{run}/metrics.parquet" for run in read_index(shelf.file(index))["run"]}
+    items = [item for group in groups for item in group.items]
+    behind = records_behind(
+        shelf.tree, [table, index, resolved, *(file for item in items for file in item.origin.files)]
+    )
+    compared = {f"{RESULTS}{run}/metrics.parquet" for run in read_index(shelf.file(index))["run"]}
     counted = counts(evaluated)
     return Overview(
-        {study: counted[study] for study in shelf.studies if study in counted},
-        {name: settings["title"] for name, settings in configuration["study_settings"].items()},
-        MEANINGS,
-        decidable(evaluated),
-        shelf.item(f"{folder}/claims.png", "picture", "All claims that were tested", "claims_figure"),
-        facts(records_behind(shelf.tree, shelf.scale), wanted, configuration),
-        shelf.caption("claims"),
-        rows(evaluated, places),
-        origin(require_record(shelf.tree, table), table, shelf.root, shelf.scale, shelf.studies),
+        counts={study: counted[study] for study in configuration["studies"] if study in counted},
+        titles={name: settings["title"] for name, settings in configuration["study_settings"].items()},
+        meanings=MEANINGS,
+        decidable=decidable(evaluated),
+        figure=shelf.item(f"{folder}/claims.png", "picture", "All claims that were tested", "claims_figure"),
+        facts=facts(behind, compared, configuration),
+        caption=shelf.caption("claims"),
+        rows=rows(evaluated, {group.anchor for group in groups} | {item.anchor for item in items}),
+        origin=origin(require_record(shelf.tree, table), table, shelf.root, shelf.given),
     )
 
 

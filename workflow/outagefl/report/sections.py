@@ -59,11 +59,13 @@ class Section:
 class Shelf:
     """Takes results of a scale by their paths, such as ``results/quick/claims.png``.
 
-    ``templates`` has those of captions, ``studies`` are those that the scale was made with.
+    ``given``: the main settings that commands have to give, see ``origins.to_be_given``; ``templates`` has those of
+    captions.
     """
 
-    def __init__(self, tree: Tree, root: Path, scale: str, studies: Sequence[str], templates: Environment) -> None:
-        self.tree, self.root, self.scale, self.studies, self.templates = tree, root, scale, studies, templates
+    def __init__(self, tree: Tree, root: Path, given: Mapping[str, Any], templates: Environment) -> None:
+        self.tree, self.root, self.given, self.templates = tree, root, given, templates
+        self.scale: str = given["scale"]
 
     def file(self, path: str) -> Path:
         """Where a result lies."""
@@ -91,7 +93,7 @@ class Shelf:
             anchor,
             title,
             self.caption(caption or rule, settings=told["settings"], wildcards=told["wildcards"], path=path),
-            origin(record, path, self.root, self.scale, self.studies),
+            origin(record, path, self.root, self.given),
             content.image(file) if file.suffix == ".png" else None,
             table,
         )
@@ -99,10 +101,10 @@ class Shelf:
     def experiment(self, name: str, figures: Iterable[str], tables: Iterable[str], protocols: Iterable[str]) -> Group:
         """An experiment, ``<study>/<name>``; an audit where its ``protocols`` have quirks of released code alone."""
         folder = f"{RESULTS}{self.scale}/{name}"
-        comparison = self.item(f"{folder}/comparison.html", f"{name}/comparison", "Methods compared")
-        settings = require_record(self.tree, f"{folder}/comparison.html").content["settings"]
+        comparison = f"{folder}/comparison.html"
+        settings = require_record(self.tree, comparison).content["settings"]
         items = [
-            comparison,
+            self.item(comparison, f"{name}/comparison", "Methods compared"),
             *(self.item(f"{folder}/tables/{kind}.html", f"{name}/tables/{kind}", spelt(kind)) for kind in tables),
             *(self.item(f"{folder}/figures/{kind}.png", f"{name}/figures/{kind}", spelt(kind)) for kind in figures),
         ]
