@@ -25,6 +25,10 @@ ifneq ($(filter --config -C,$(ARGS)),)
 $(error --config in ARGS would replace SCALE and LOCAL; give keys of the configuration as CONFIG="key=value …")
 endif
 
+ifneq ($(filter 0 -%,$(CORES)),)
+$(error CORES=$(CORES): expected all or a number above 0)
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help setup estimate costs reproduce describe report claims dry-run why verify archive orphans test lint lock clean-results
 
@@ -79,8 +83,11 @@ archive: $(VENV)/.ready ## pack the results at SCALE into one file for others (A
 orphans: $(VENV)/.ready ## list runs that nothing asks for any more (ARGS=--remove: and delete them, after asking)
 	@$(OUTAGEFL) orphans $(ARGS) $(SETTINGS)
 
-test: $(VENV)/.ready ## run the tests
+test: tests $(VENV)/.ready ## run the tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(ARGS)
+
+tests:
+	@echo 'There is no tests/: it belongs to the repository, not to archives of results.'; exit 1
 
 lint: $(VENV)/.ready ## check formatting, style, types, the workflow, licences and citation
 	$(BIN)/ruff format --check $(SOURCES)

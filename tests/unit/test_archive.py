@@ -18,7 +18,9 @@ from rocrate.rocrate import ROCrate
 from outagefl.__main__ import main
 from outagefl.errors import DataError
 from outagefl.provenance.archive import pack
-from outagefl.provenance.packed import MANIFEST, check_archive
+from outagefl.provenance.check import check_folder
+from outagefl.provenance.manifest import MANIFEST
+from outagefl.provenance.packed import check_archive
 from tests.unit.recorded_results import CHOICE, DATASET, PARTITION, make_project, run_folder, write
 
 COMPARISONS = "results/quick/sfg/outages/comparisons.csv"
@@ -107,6 +109,29 @@ def test_every_reader_can_check_it_and_go_on_from_it(archive, tmp_path):
     done = subprocess.run(call, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "all as they were made" in done.stdout
+
+
+@pytest.mark.parametrize("with_inputs", [False, True])
+def test_unpacked_and_untouched_it_is_as_it_was_made_and_what_it_came_with_is_missed(project, tmp_path, with_inputs):
+    there = tmp_path / "there"
+    zipfile.ZipFile(packed(project, with_inputs=with_inputs)).extractall(there)
+
+    def found() -> dict[str, str]:
+        findings = check_folder(there / "results", "quick", there, there / "workflow").findings()
+        return {each.path: each.kind for each in findings}
+
+    # Data are never packed, a partition is on request.
+    assert found() == {}
+    (there / f"results/{PARTITION}").unlink(missing_ok=True)
+    assert found() == ({f"results/{PARTITION}": "missing"} if with_inputs else {})
+    (record := there / f"results/provenance/input/{PARTITION.removeprefix('inputs/')}.json").unlink()
+    assert found()[f"results/{PARTITION}"] == "missing", record
+
+
+def test_a_manifest_that_lists_nothing_is_told(project):
+    Path(MANIFEST).write_text("no checksum\n")
+    with pytest.raises(DataError, match="SHA256SUMS: not a list of checksums"):
+        check_folder(project / "results", "quick", project, project / "workflow")
 
 
 def test_the_metadata_is_that_of_a_research_object(archive, tmp_path):

@@ -1,7 +1,9 @@
 """Claims as readers see them: table, figure, and lines in a terminal."""
 
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from outagefl.commands.claims import read, told
 from outagefl.errors import ConfigError
 from tests.unit.drawing import assert_nothing_is_cut_off_or_overlaps
 
+WORKFLOW = Path(__file__).parents[2] / "workflow"
 NAN = np.nan
 TEXT = "A claim that goes on and on, for so many words that no line of a terminal could hold it to its very end"
 
@@ -96,8 +99,9 @@ def test_the_figure_of_claims_that_were_all_not_run():
 
 
 def test_lines_fit_a_terminal_and_name_every_claim():
-    lines = told(evaluated()).splitlines()
+    lines = told(evaluated(), 120).splitlines()
     assert max(map(len, lines)) <= 120
+    assert max(map(len, told(evaluated(), 160).splitlines())) == 160
     assert all(f"X{place}-claim" in "\n".join(lines) for place in range(40))
     assert [line for line in lines if line.startswith("X1-claim ") and "≈" in line and "reproduced" not in line]
     assert [line for line in lines if line.startswith("not run at this scale: X4-claim, ")]
@@ -106,21 +110,49 @@ def test_lines_fit_a_terminal_and_name_every_claim():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "claims.csv: no such file"),
+        (None, "claims.csv: no such file; `make reproduce SCALE=tiny` writes it"),
         ("", "not a table of claims"),
         ("id,study\n", "it lacks the column 'protocol'"),
     ],
 )
 def test_what_is_no_table_of_claims_is_told(tmp_path, content, message):
+    (folder := tmp_path / "tiny").mkdir()
     if content is not None:
-        (tmp_path / "claims.csv").write_text(content)
+        (folder / "claims.csv").write_text(content)
     with pytest.raises(ConfigError, match=message):
-        read(tmp_path / "claims.csv")
+        read(folder / "claims.csv")
 
 
-def test_the_command(tmp_path):
+def command(folder):
+    return [sys.executable, "-m", "outagefl", "claims", str(folder)]
+
+
+def test_the_command_cuts_nothing_where_there_is_no_terminal(tmp_path):
     write_csv(evaluated(), tmp_path / "claims.csv")
-    command = [sys.executable, "-m", "outagefl", "claims", str(tmp_path)]
-    where = Path(__file__).parents[2] / "workflow"
-    done = subprocess.run(command, cwd=where, capture_output=True, text=True, check=True)
-    assert done.stdout == told(evaluated()) + "\n"
+    done = subprocess.run(command(tmp_path), cwd=WORKFLOW, capture_output=True, text=True, check=True)
+    assert done.stdout == told(evaluated(), sys.maxsize) + "\n"
+    assert done.stdout.count(TEXT) == 32
+
+
+def test_the_command_fills_the_terminal(tmp_path):
+    write_csv(evaluated(), tmp_path / "claims.csv")
+    here, there = os.openpty()
+    environment = {**os.environ, "COLUMNS": "140"}
+    with subprocess.Popen(command(tmp_path), cwd=WORKFLOW, stdout=there, env=environment) as process:
+        os.close(there)
+        shown = b""
+        with suppress(OSError):  # how a terminal ends
+            while part := os.read(here, 4096):
+                shown += part
+    os.close(here)
+    assert process.returncode == 0
+    assert max(map(len, shown.decode().splitlines())) == 140
+
+
+def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path):
+    write_csv(evaluated(2000), tmp_path / "claims.csv")  # more than a pipe holds
+    with subprocess.Popen(command(tmp_path), cwd=WORKFLOW, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        told = process.stderr.read()
+    assert (process.returncode, told) == (0, b"")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -23,6 +24,22 @@ def test_a_local_path_arrives_as_it_is(target, path):
         given = dict(word.split("=", 1) for word in words[words.index("--config") + 1 :] if "=" in word)
         assert yaml.safe_load(given["local"]) == {"custom": path}
         assert yaml.safe_load(given["describe"]) == ["custom", "svhn"]
+
+
+@pytest.mark.parametrize("cores", ["0", "-1"])
+@pytest.mark.parametrize("target", ["reproduce", "describe", "report"])
+def test_no_cores_are_refused_before_anything_waits_for_them(target, cores):
+    command = ["make", "--dry-run", target, f"CORES={cores}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"CORES={cores}: expected all or a number above 0" in done.stderr
+
+
+def test_where_no_tests_were_packed_make_test_says_so(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    done = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stdout.startswith("There is no tests/")
 
 
 def test_orphans_are_looked_for_with_the_settings_given():

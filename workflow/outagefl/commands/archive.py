@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from outagefl.commands import show
 from outagefl.commands.verify import SHOWN, check_results, project_of, results_of, told
 from outagefl.errors import DataError
 from outagefl.workspace import claim_workspace
@@ -35,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> int:
     claim_workspace(results)
     check = check_results(results, scale)
     if check.findings():
-        print(told(check, SHOWN))
+        show(told(check, SHOWN))
         raise DataError(f"{arguments.results}: not packed, because of what was found")
     if not (results / scale / "report.html").is_file():
         print("note: there is no report among the results; `make report` writes it", file=sys.stderr)

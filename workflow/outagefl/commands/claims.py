@@ -7,6 +7,8 @@ corrected p-values of the evidence for and against the claim, the number of seed
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,11 +20,11 @@ from outagefl.analysis.claims import COLUMNS
 from outagefl.analysis.claims_table import counted, interval, name, number, published, seeds
 from outagefl.analysis.verdicts import NOT_RUN
 from outagefl.analysis.writers import p_value
+from outagefl.commands import show
 from outagefl.errors import ConfigError
 
 HEADINGS = ("claim", "verdict", "published", "ours", "p", "against", "n", "")
-WIDTH = 120
-LONGEST = 30  # characters of what is published, and of ours
+NARROWEST = 120  # characters; the numbers need a hundred
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the table."""
-    print(told(read(arguments.results / "claims.csv")))
+    show(told(read(arguments.results / "claims.csv"), width()))
     return 0
+
+
+def width() -> int:
+    """How many characters a line may have: as many as fit into the terminal, any number where there is none."""
+    return max(NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else sys.maxsize
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -41,7 +48,7 @@ def read(path: Path) -> pd.DataFrame:
     try:
         found = pd.read_csv(path)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file; `make reproduce` writes it") from None
+        raise ConfigError(f"{path}: no such file; `make reproduce SCALE={path.parent.name}` writes it") from None
     except ValueError as error:
         raise ConfigError(f"{path}: not a table of claims ({error})") from None
     if missing := [column for column in COLUMNS if column not in found]:
@@ -49,26 +56,25 @@ def read(path: Path) -> pd.DataFrame:
     return found
 
 
-def told(claims: pd.DataFrame) -> str:
-    """The table as lines of at most 120 characters: studies below each other, what was not run at their ends."""
+def told(claims: pd.DataFrame, width: int) -> str:
+    """The table as lines that are not longer: studies below each other, what was not run at their ends."""
     lines: list[str] = []
     for study, own in claims.groupby("study", sort=False):
         tested, others = own[own["verdict"] != NOT_RUN], own[own["verdict"] == NOT_RUN]
-        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))])]
+        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))], width)]
         if len(others):
-            lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", WIDTH, break_on_hyphens=False)
+            lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", width, break_on_hyphens=False)
         lines.append("")
     return "\n".join(lines[:-1])
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
     ours = number(row["ours"]) + (f" [{interval(row['low'], row['high'])}]" if pd.notna(row["low"]) else "")
-    theirs = published(row["says"], row["published"], row["unit"])
     return (
         name(row),
         row["verdict"],
-        theirs[:LONGEST],
-        ours[:LONGEST],
+        published(row["says"], row["published"], row["unit"]),
+        ours,
         p_value(row["p"]),
         p_value(row["p_against"]),
         seeds(row["n"]),
@@ -76,8 +82,8 @@ def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
     )
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _aligned(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        yield line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+        yield line if len(line) <= width else line[: width - 1] + "…"

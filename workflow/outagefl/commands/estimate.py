@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import logging
 
+from outagefl.commands import show
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
@@ -22,7 +24,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     logging.disable(logging.WARNING)  # what is told about inputs that are drawn for the estimate alone
     try:
-        print(estimate(arguments.config, arguments.cores, as_json=arguments.json))
+        show(estimate(arguments.config, arguments.cores, as_json=arguments.json))
     finally:
         logging.disable(logging.NOTSET)
     return 0

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from outagefl.commands import show
 from outagefl.config import given
 from outagefl.errors import ConfigError, DataError
 from outagefl.provenance import orphans
@@ -37,7 +38,7 @@ def execute(arguments: argparse.Namespace) -> int:
             raise DataError(f"{lock}: held by a training job that is still at work; wait until it has finished")
     wanted, named = orphans.wanted(given(arguments.config), CONFIG), orphans.named(RESULTS)
     found = list(orphans.orphans(RESULTS, wanted | named))
-    print(told(found, len([path for path in named - wanted if path.startswith("runs/")])))
+    show(told(found, len([path for path in named - wanted if path.startswith("runs/")])))
     if found and arguments.remove and agreed(arguments.yes):
         orphans.remove(found, RESULTS)
         print("Deleted.")

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from outagefl.commands import show
 from outagefl.errors import ConfigError
 from outagefl.plugins import PACKAGE
 from outagefl.provenance.check import Check, Finding, check_folder
@@ -18,7 +19,7 @@ from outagefl.provenance.packed import check_archive
 
 PROJECT = Path(__file__).parents[3]
 MEND = {
-    "missing": "make them again: snakemake <path>; what is not wanted any more: delete its record too",
+    "missing": "make them again: .venv/bin/snakemake <path>; what is not wanted any more: delete its record too",
     "damaged": "delete them, and start the workflow again",
     "edited": "delete them, and start the workflow again",
     "stale": "start the workflow again",
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Check and tell; 1 where something is wrong."""
     check = checked(arguments.results)
-    print(told(check, None if arguments.all else SHOWN))
+    show(told(check, None if arguments.all else SHOWN))
     return 1 if check.findings() else 0
 
 
@@ -60,7 +61,8 @@ def project_of(results: Path) -> Path:
 def results_of(path: Path) -> tuple[Path, str]:
     """The folder of all results and the scale, of a folder such as ``results/quick``; ConfigError for another one."""
     if not (path / "config.yaml").is_file() or path.absolute() == PROJECT / "config":
-        raise ConfigError(f"{path}: expected a folder with the results of a scale, such as results/quick")
+        such = "such as results/quick, which `make reproduce SCALE=quick` makes"
+        raise ConfigError(f"{path}: expected a folder with the results of a scale, {such}")
     return path.absolute().parent, path.absolute().name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from outagefl.commands import show
 from outagefl.runs.why import explain
 
 
@@ -15,5 +16,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the reasons."""
-    print(explain(arguments.target, arguments.config))
+    show(explain(arguments.target, arguments.config))
     return 0

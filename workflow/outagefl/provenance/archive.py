@@ -24,7 +24,7 @@ from outagefl.errors import DataError
 from outagefl.files import replacing
 from outagefl.plugins import folders, modules
 from outagefl.provenance.crate import METADATA, PREVIEW, Member, describe, preview
-from outagefl.provenance.packed import MANIFEST
+from outagefl.provenance.manifest import MANIFEST
 from outagefl.provenance.tree import Tree
 
 CODE = (

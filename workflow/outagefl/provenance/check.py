@@ -6,7 +6,7 @@ Every file of a scale is followed to its inputs, and these to theirs: tables →
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +15,7 @@ from outagefl import config as configuration
 from outagefl import plugins
 from outagefl.errors import ConfigError
 from outagefl.fingerprint import changed
+from outagefl.provenance.manifest import listed
 from outagefl.provenance.records import UNREADABLE, Record, UnsoundError, checksum
 from outagefl.provenance.tree import Tree
 
@@ -34,12 +35,15 @@ class Finding:
 class Check:
     """Checks files and all they were made from, each once; ``checked``: what is wrong by path, None for nothing.
 
-    ``workflow``: the folder with the code that results are held against; ``own``: folders of plug-ins. ``packed``: in
-    an archive, which may lack inputs.
+    ``workflow``: the folder with the code that results are held against; ``own``: folders of plug-ins. ``packed``:
+    what the files came with in an archive, which may have been made without inputs.
     """
 
-    def __init__(self, tree: Tree, workflow: Traversable, *, own: Iterable[Path] = (), packed: bool = False) -> None:
-        self.tree, self.workflow, self.own, self.packed = tree, workflow, list(own), packed
+    def __init__(
+        self, tree: Tree, workflow: Traversable, *, own: Iterable[Path] = (), packed: Collection[str] = ()
+    ) -> None:
+        self.tree, self.workflow, self.own = tree, workflow, list(own)
+        self.packed = {*packed, *(file.rpartition("/")[0] for file in packed)}  # files and their folders
         self.checked: dict[str, Finding | None] = {}
         self._sums: dict[str, str | None] = {}
         self._other: dict[tuple[str, str], bool] = {}
@@ -74,7 +78,7 @@ class Check:
             if source.startswith("results/"):
                 self._visit(source)
         if absent:
-            if not (self.packed and path.startswith("results/inputs/")):
+            if not self._was_left_out(path):
                 yield Finding(MISSING, path, "it was made, or results were made from it")
         elif record is None:
             yield Finding(UNRECORDED, path, "no record says how it was made")
@@ -84,6 +88,11 @@ class Check:
             yield Finding(EDITED, path, "its bytes are not those that were made")
         if record:
             yield from self._outdated(path, record)
+
+    def _was_left_out(self, path: str) -> bool:
+        """Whether a file is an input of which an archive holds the record alone."""
+        of_record = self.tree.record_file(path) in self.packed
+        return of_record and path not in self.packed and path.startswith("results/inputs/")
 
     def _unsound(self, path: str, error: UnsoundError) -> Finding:
         """What is wrong with a run whose record cannot be used."""
@@ -151,7 +160,7 @@ def check_folder(results: Path, scale: str, project: Path, workflow: Path) -> Ch
     ``workflow``: the folder with the code that results are held against.
     """
     plugins.use(configuration.read_yaml(project / "config" / "config.yaml").get("plugins", []), project)
-    check = Check(Tree(results, project), workflow, own=plugins.folders())
+    check = Check(Tree(results, project), workflow, own=plugins.folders(), packed=listed(project))
     check.scale(scale)
     resolved = f"results/{scale}/config.yaml"
     if check.checked.get(resolved, True) is None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile
 from zipfile import Path as ZipPath
 
 from outagefl.errors import DataError
 from outagefl.provenance.check import ADDITIONAL, DAMAGED, EDITED, MISSING, REFUSED, Check, Finding
+from outagefl.provenance.manifest import MANIFEST, listed
 from outagefl.provenance.records import UNREADABLE, checksum
 from outagefl.provenance.tree import Tree
-
-MANIFEST = "SHA256SUMS"
 
 
 def check_archive(path: Path) -> Check:
@@ -25,9 +25,10 @@ def check_archive(path: Path) -> Check:
     except (OSError, BadZipFile) as error:
         raise DataError(f"{path}: not a zip file that can be read ({error})") from None
     root = ZipPath(archive)
-    check = Check(Tree(root / "results", root), root / "workflow", packed=True)
+    known, unlisted = _manifest(root)
+    check = Check(Tree(root / "results", root), root / "workflow", packed=known)
     refused = [Finding(REFUSED, name, why) for name, why in _refused(archive)]
-    found = refused or list(_against_manifest(archive, root))
+    found = refused or unlisted or _against_manifest(archive, root, known)
     check.checked |= {each.path: each for each in found}
     if not refused:
         for scale in check.tree.scales():
@@ -50,15 +51,18 @@ def _leads_out(name: str) -> bool:
     return path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or "\0" in name
 
 
-def _against_manifest(archive: ZipFile, root: ZipPath) -> list[Finding]:
-    names = {name for name in archive.namelist() if not name.endswith("/")}
+def _manifest(root: ZipPath) -> tuple[dict[str, str], list[Finding]]:
+    """The checksums that an archive lists, and what is wrong with the list."""
     try:
-        lines = (root / MANIFEST).read_text(encoding="utf-8").splitlines()
-        known = {name: digest for digest, name in (line.split("  ", maxsplit=1) for line in lines)}
-    except KeyError:
-        return [Finding(MISSING, MANIFEST, "an archive of results lists the checksums of its members")]
-    except (*UNREADABLE, ValueError) as error:
-        return [Finding(DAMAGED, MANIFEST, f"not a list of checksums ({error})")]
+        known = listed(root)
+    except DataError as error:
+        return {}, [Finding(DAMAGED, MANIFEST, str(error))]
+    why = "an archive of results lists the checksums of its members"
+    return known, [] if known else [Finding(MISSING, MANIFEST, why)]
+
+
+def _against_manifest(archive: ZipFile, root: ZipPath, known: Mapping[str, str]) -> list[Finding]:
+    names = {name for name in archive.namelist() if not name.endswith("/")}
     found = [Finding(MISSING, name, f"{MANIFEST} lists it") for name in known if name not in names]
     found += [
         Finding(ADDITIONAL, name, f"{MANIFEST} does not list it") for name in sorted(names - known.keys() - {MANIFEST})
