@@ -4,6 +4,7 @@
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const NOT_RUN = "not run at this scale";
+  const CHOICES = ["study", "kind", "verdict"];
 
   // What an address such as #claims leads to, read as it is where it cannot be decoded.
   function target(hash) {
@@ -30,11 +31,10 @@
 
     function choose() {
       const asked = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const study = form.study.value, verdict = form.verdict.value;
-      const everything = asked.length > 0 || verdict !== "";
+      const everything = asked.length > 0 || form.verdict.value !== "";
       for (const row of rows) {
         const fits = asked.every((word) => words.get(row).includes(word));
-        const chosen = (!study || row.dataset.study === study) && (!verdict || row.dataset.verdict === verdict);
+        const chosen = CHOICES.every((name) => ["", row.dataset[name]].includes(form[name].value));
         row.hidden = !(fits && chosen && (everything || row.dataset.verdict !== NOT_RUN));
       }
       const shown = rows.filter((row) => !row.hidden).length;
@@ -61,13 +61,13 @@
     });
     form.hidden = false;
     form.addEventListener("input", choose);
+    form.addEventListener("change", choose);
     form.addEventListener("reset", () => setTimeout(choose));
     form.addEventListener("submit", (event) => event.preventDefault());
     for (const link of all("a[data-verdict]")) {
       link.addEventListener("click", () => {
         form.words.value = "";
-        form.study.value = link.dataset.study;
-        form.verdict.value = link.dataset.verdict;
+        for (const name of CHOICES) form[name].value = link.dataset[name];
         choose();
       });
     }
@@ -75,8 +75,7 @@
     function reveal() {
       const row = target(location.hash);
       if (!row?.hidden || !words.has(row)) return;
-      form.words.value = "";
-      form.study.value = "";
+      form.reset();
       form.verdict.value = row.dataset.verdict === NOT_RUN ? NOT_RUN : "";
       choose();
       row.scrollIntoView();

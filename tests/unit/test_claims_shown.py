@@ -63,7 +63,17 @@ def test_the_table_has_tested_claims_first_and_all_they_rest_on():
         "digits; JPEG",
     ]
     assert list(shown.loc["X4-claim", ["ours", "95 % interval", "seeds"]]) == ["–"] * 3
-    assert "dflaa: 3 reproduced, 3 direction only, 2 not reproduced, 3 unresolved, 3 not run" in caption(evaluated())
+    told = caption(evaluated())
+    for name, own in evaluated().groupby("study"):
+        for kind, mine in (
+            ("by runs", own[own["says"] != "finding"]),
+            ("by computation", own[own["says"] == "finding"]),
+        ):
+            counts = mine["verdict"].value_counts()
+            words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+            assert f"{kind} {words}" in told[told.index(f"{name}: ") :]
+    assert list(shown.index[:2]) == ["X0-claim (released)", "X1-claim"]
+    assert "X3-claim" in shown.index[24:32]
 
 
 def test_files_for_machines_papers_and_readers(tmp_path):

@@ -163,11 +163,15 @@ def test_claims_are_counted_linked_and_have_keys_to_be_sorted_by():
     table = evaluated().assign(experiment="theory: slips")
     counts = claims.counts(table)
     assert list(counts) == ["dflaa", "sfg"]
-    assert sum(map(sum, (each.values() for each in counts.values()))) == 40
-    assert all(list(each) == list(VERDICTS) for each in counts.values())
+    kinds = [counted for own in counts.values() for counted in own.values()]
+    assert [list(own) for own in counts.values()] == [["by runs", "by computation"]] * 2
+    assert all(list(counted) == list(VERDICTS) for counted in kinds)
+    assert sum(sum(counted.values()) for counted in kinds) == 40
+    assert sum(sum(own["by computation"].values()) for own in counts.values()) == 10
     rows = claims.rows(table, {"sfg/theory/slips"})
     assert len({row.anchor for row in rows}) == 40
     assert [row.verdict == NOT_RUN for row in rows] == [False] * 32 + [True] * 8
+    assert [row.kind for row in rows[:32]] == ["by runs"] * 24 + ["by computation"] * 8
     assert {row.place for row in rows} == {"", "sfg/theory/slips"}
     assert {row.group for row in rows} == {"sfg/theory", "dflaa/theory"}
     for row in rows:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from outagefl.errors import OutageflError
 from outagefl.report.page import write_results
@@ -150,10 +150,23 @@ def test_search_and_filters_choose_rows(opened):
     assert opened.find_element(By.NAME, "verdict").get_attribute("value") == NOT_RUN
 
 
+def test_claims_that_were_computed_are_counted_and_chosen_apart_from_those_that_runs_decide(opened):
+    headings = [each.text for each in opened.find_elements(By.CSS_SELECTOR, ".card h4")]
+    assert headings == ["By runs", "By computation"]
+    for kind in ("by runs", "by computation"):
+        chips = opened.find_elements(By.CSS_SELECTOR, f".chips a[data-kind='{kind}']")
+        counts = {each.get_attribute("data-verdict"): int(each.find_element(By.TAG_NAME, "b").text) for each in chips}
+        choice = Select(opened.find_element(By.NAME, "kind"))
+        choice.select_by_visible_text(kind)
+        assert len(shown_claims(opened)) == sum(counts.values()) - counts.get(NOT_RUN, 0)
+        choice.select_by_index(0)
+
+
 def test_a_link_leads_to_a_claim_that_is_not_shown_yet(opened, page):
     opened.get(f"file://{page}#sfg-S1")
     assert "sfg-S1" in shown_claims(opened)
-    assert 0 <= script(opened, "document.getElementById('sfg-S1').getBoundingClientRect().top") < 900
+    head = script(opened, "document.querySelector('.claims thead th').getBoundingClientRect().bottom")
+    assert head <= script(opened, "document.getElementById('sfg-S1').getBoundingClientRect().top") < 900
 
 
 @pytest.mark.parametrize("place", ["100%", "%E4", "nowhere"])

@@ -68,7 +68,7 @@ def _finding(claim: Mapping[str, Any], findings: pd.DataFrame | None, where: str
     Shown is the first that does not, or the first of all.
     """
     check, start = claim["finding"]["check"], claim["finding"]["statement"]
-    told = {"says": "finding", "n": 0, "experiment": f"theory: {check}"}
+    told = {"says": verdicts.FINDING, "n": 0, "experiment": f"theory: {check}"}
     own = None if findings is None else findings[(findings["study"] == study) & (findings["check"] == check)]
     if own is None or own.empty:
         return told

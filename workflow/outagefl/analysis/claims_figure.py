@@ -14,7 +14,16 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from outagefl.analysis import style
 from outagefl.analysis.claims_table import SIGNS, name, number
-from outagefl.analysis.verdicts import DIRECTION_ONLY, EFFECT, NOT_REPRODUCED, NOT_RUN, REPRODUCED, UNRESOLVED, WINS
+from outagefl.analysis.verdicts import (
+    DIRECTION_ONLY,
+    EFFECT,
+    FINDING,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+    UNRESOLVED,
+    WINS,
+)
 from outagefl.analysis.writers import DASH
 from outagefl.runs.claims import RATIO
 
@@ -49,7 +58,7 @@ def draw(evaluated: pd.DataFrame) -> Figure:
 
 def _panels(tested: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Title → the claims of a panel."""
-    theory = tested["says"] == "finding"
+    theory = tested["says"] == FINDING
     units = tested["unit"].where(tested["says"] != WINS, "% of pairs")
     found = {str(unit): own for unit, own in tested[~theory].groupby(units, sort=False)}
     return found | ({"theory: computed, and as published": tested[theory]} if theory.any() else {})

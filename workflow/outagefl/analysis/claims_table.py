@@ -7,15 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from outagefl.analysis.verdicts import ABOUT, AT_LEAST, AT_MOST, NOT_RUN, VERDICTS
+from outagefl.analysis.verdicts import ABOUT, AT_LEAST, AT_MOST, FINDING, NOT_RUN, VERDICTS
 from outagefl.analysis.writers import DASH, NO_BREAK, p_value
 
+BY_RUNS, BY_COMPUTATION = "by runs", "by computation"
 SIGNS = {AT_LEAST: "≥", AT_MOST: "≤", ABOUT: "≈"}
 
 
 def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
-    """The frame of text to be shown, a row for each row of ``claims.evaluate``: tested claims before all others."""
-    told = tested_first(evaluated)
+    """The frame of text to be shown, a row for each row of ``claims.evaluate``, in the order of ``in_order``."""
+    told = in_order(evaluated)
     rows = [
         {
             "study": row["study"],
@@ -31,10 +32,11 @@ def claims_table(evaluated: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, index=[name(row) for row in told])
 
 
-def tested_first(evaluated: pd.DataFrame) -> list[dict[Any, Any]]:
-    """The rows in the order in which they are shown: those that were tested, then all others."""
-    ordered = evaluated.sort_values("verdict", key=lambda verdicts: verdicts == NOT_RUN, kind="stable")
-    return ordered.to_dict("records")
+def in_order(evaluated: pd.DataFrame) -> list[dict[Any, Any]]:
+    """The rows in the order in which they are shown: tested by runs, tested by computation, all others."""
+    place = 2 * (evaluated["verdict"] == NOT_RUN) + (evaluated["says"] == FINDING)
+    ordered: list[dict[Any, Any]] = evaluated.iloc[place.argsort(kind="stable")].to_dict("records")
+    return ordered
 
 
 def numbers(row: Mapping[Any, Any], unit: str) -> dict[str, str]:
@@ -59,7 +61,7 @@ def caption(evaluated: pd.DataFrame) -> str:
     scale = evaluated["scale"].iloc[0]
     counts = [counted(str(study), own) for study, own in evaluated.groupby("study", sort=False)]
     return (
-        f"Published claims at scale {scale}. {'; '.join(counts)}. Effects count as reproduced when they exceed what is "
+        f"Published claims at scale {scale}. {'. '.join(counts)}. Effects count as reproduced when they exceed what is "
         "published; ≥, ≤ and ≈ stand for claims of at least, at most and about so much. Evidence for a claim (p) and "
         "against it (p against) is Holm-corrected over the claims of a study that were tested. Intervals are 95 % "
         "each, over seeds."
@@ -68,7 +70,18 @@ def caption(evaluated: pd.DataFrame) -> str:
 
 def counted(study: str, claims: pd.DataFrame) -> str:
     """How many of a study's claims have which verdict, in words."""
-    return f"{study}: " + ", ".join(f"{count} {verdict}" for verdict, count in verdict_counts(claims).items())
+    told = (
+        f"{kind} {', '.join(f'{count} {verdict}' for verdict, count in verdict_counts(own).items() if count)}"
+        for kind, own in by_kind(claims).items()
+    )
+    return f"{study}: {'; '.join(told)}"
+
+
+def by_kind(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The claims that runs decide and those, of theory, that a computation does; without a kind that has none."""
+    computed = claims["says"] == FINDING
+    kinds = {BY_RUNS: claims[~computed], BY_COMPUTATION: claims[computed]}
+    return {kind: own for kind, own in kinds.items() if len(own)}
 
 
 def verdict_counts(claims: pd.DataFrame) -> dict[str, int]:

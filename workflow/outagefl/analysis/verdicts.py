@@ -39,6 +39,7 @@ VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, UNRESOLVED, NOT_RUN)
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"  # of a comparison; it may also be unresolved
 
 EFFECT, AT_LEAST, AT_MOST, ABOUT, WINS, COUNT = "effect", "at least", "at most", "about", "wins", "unresolved"
+FINDING = "finding"  # what is said of a claim of theory, which is not tested but computed
 SIZED = (EFFECT, WINS)  # what may hold in direction only
 
 

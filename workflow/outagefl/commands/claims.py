@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from outagefl.analysis.claims import COLUMNS
-from outagefl.analysis.claims_table import counted, interval, name, number, published, seeds
+from outagefl.analysis.claims_table import counted, in_order, interval, name, number, published, seeds
 from outagefl.analysis.verdicts import NOT_RUN
 from outagefl.analysis.writers import p_value
 from outagefl.commands import show
@@ -61,7 +61,7 @@ def told(claims: pd.DataFrame, width: int) -> str:
     lines: list[str] = []
     for study, own in claims.groupby("study", sort=False):
         tested, others = own[own["verdict"] != NOT_RUN], own[own["verdict"] == NOT_RUN]
-        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, tested.to_dict("records"))], width)]
+        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, in_order(tested))], width)]
         if len(others):
             lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", width, break_on_hyphens=False)
         lines.append("")

@@ -9,8 +9,17 @@ from typing import Any
 
 import pandas as pd
 
-from outagefl.analysis.claims_table import filled, name, numbers, tested_first, verdict_counts
-from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
+from outagefl.analysis.claims_table import (
+    BY_COMPUTATION,
+    BY_RUNS,
+    by_kind,
+    filled,
+    in_order,
+    name,
+    numbers,
+    verdict_counts,
+)
+from outagefl.analysis.verdicts import FINDING, NOT_RUN, VERDICTS
 from outagefl.analysis.writers import DASH, NO_BREAK
 
 THEORY = "theory: "  # before the check that a claim rests on
@@ -43,6 +52,7 @@ class Row:
     study: str
     verdict: str
     rank: int
+    kind: str
     text: str
     source: str
     told: list[str]
@@ -54,7 +64,7 @@ class Row:
 
 def rows(evaluated: pd.DataFrame, places: Collection[str]) -> list[Row]:
     """The rows to be shown, claims that were not run last; ``places``: the experiments and checks on the page."""
-    return [_row(row, places) for row in tested_first(evaluated)]
+    return [_row(row, places) for row in in_order(evaluated)]
 
 
 def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
@@ -66,6 +76,7 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
         study=row["study"],
         verdict=row["verdict"],
         rank=VERDICTS.index(row["verdict"]),
+        kind=BY_COMPUTATION if row["says"] == FINDING else BY_RUNS,
         text=row["text"],
         source=row["source"],
         told=[*(f"protocol: {each}" for each in filled(row, "protocol")), *filled(row, "ran", "data", "note")],
@@ -79,9 +90,12 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
     )
 
 
-def counts(evaluated: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Study → verdict → how many rows have it, all verdicts in their order."""
-    return {str(study): verdict_counts(own) for study, own in evaluated.groupby("study", sort=False)}
+def counts(evaluated: pd.DataFrame) -> dict[str, dict[str, dict[str, int]]]:
+    """Study → what decides its claims → verdict → how many rows have it, all verdicts in their order."""
+    return {
+        str(study): {kind: verdict_counts(own) for kind, own in by_kind(claims).items()}
+        for study, claims in evaluated.groupby("study", sort=False)
+    }
 
 
 def decidable(evaluated: pd.DataFrame) -> list[str]:

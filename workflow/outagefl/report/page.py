@@ -41,7 +41,7 @@ MEANINGS = {
 class Overview:
     """The first page of results: verdicts counted, what can be decided, the picture, the facts, all claims."""
 
-    counts: Mapping[str, Mapping[str, int]]
+    counts: Mapping[str, Mapping[str, Mapping[str, int]]]
     titles: Mapping[str, str]
     meanings: Mapping[str, str]
     decidable: Sequence[str]
