@@ -78,7 +78,18 @@ def kind(**options):
         ({"each": ["tasks"]}, "unknown factor of outages 'tasks'; did you mean 'task'"),
         (kind(factor="clients", base=1, level=2), "unknown factor of outages 'clients'"),
         (kind(factor="topology", base="ring", level="regular4"), "unknown level of topology 'ring'"),
-        ({"finding": {"check": "slip", "statement": "s"}}, "False schema does not allow"),
+        (kind(baseline="sfg_cut", factor="task", base="digits", level="cifar10"), "'sfg_cut' is compared with itself"),
+        (kind(factor="task", base="digits", level=["cifar10", "digits"]), "'digits' is compared with itself"),
+        ({"statistic": {"kind": "ordering", "order": [["sfg", "dfedavg"], "sfg"]}}, "'sfg' is compared with itself"),
+        (
+            {"finding": {"check": "slip", "statement": "s"}},
+            "sfg.S3.experiment: 'outages'; expected no such key beside 'finding'",
+        ),
+        ({"seeds": 5}, "sfg.S3.seeds: 5; expected no such key unless the claim says unresolved"),
+        (
+            {"says": "wins", "published": 60, "unit": "%", "within": 2},
+            "sfg.S3.within: 2; expected no such key in a claim that counts comparisons",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_claim_and_key(folder, change, message):
@@ -101,7 +112,7 @@ THEORY = {"source": "s", "text": "t", "published": None, "unit": "share"}
             {"sfg": {"S3": GAIN}, "dflaa": {"S3": THEORY | {"finding": {"check": "a", "statement": "b"}}}},
             "stands twice",
         ),
-        ("sfg:\n  S3: {}\n  S3: {}\n", "the key 'S3' stands twice"),
+        ("sfg:\n  S3: {}\n  S3: {}\n", "claims.yaml: not valid YAML: the key 'S3' stands twice, in line 2"),
         ({"sfg": {"s3": GAIN}}, "expected: an id such as S3"),
         (
             {"sfg": {"T": THEORY | {"finding": {"check": "scalar_toys", "statement": "b"}}}},

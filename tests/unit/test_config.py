@@ -120,11 +120,21 @@ def test_a_mistake_in_the_main_configuration_is_one_clear_line(changes, parts):
     assert_one_line_with(str(caught.value), parts)
 
 
-def test_bad_yaml_names_the_file(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: [1\nb: 2\n", "in line 2"),
+        (b"a: 1\nb: {c: 1, d: 2,\n  c: 3}\n", "the key 'c' stands twice, in line 2, column 5 and in line 3, column 3"),
+        ("a: é\n".encode("latin-1"), "invalid continuation byte in position 3"),
+    ],
+)
+def test_bad_yaml_names_file_and_line(tmp_path, content, message):
     (tmp_path / "scales").mkdir()
-    (tmp_path / "scales" / "quick.yaml").write_text("a: [1\n")
-    with pytest.raises(ConfigError, match=r"quick\.yaml: not valid YAML"):
+    (tmp_path / "scales" / "quick.yaml").write_bytes(content)
+    with pytest.raises(ConfigError, match=rf"quick\.yaml: not valid YAML: .*{message}") as caught:
         load(main_config(), tmp_path)
+    assert str(caught.value).count("quick.yaml") == 1
+    assert "\n" not in str(caught.value)
 
 
 def test_a_list_can_be_added_to():
@@ -159,6 +169,26 @@ def test_a_mistaken_addition_is_one_clear_line(added, parts):
     with pytest.raises(ConfigError) as caught:
         plan_with({"experiments": {"outages": added}})
     assert_one_line_with(str(caught.value), parts)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "parts"),
+    [
+        (
+            {"experiments": {"outage": {"methods+": ["sfg"]}}},
+            ["sfg.experiments.outage: ", "no list that 'methods+' could add to", "did you mean 'outages'?"],
+        ),
+        ({"experiments": {"outage": {"factors": {"task+": ["digits"]}}}}, ["'task+'", "did you mean 'outages'?"]),
+        (
+            {"experiments": {"outages": {"setting": {"model": {"kind": "cnn", "channels+": [4]}}}}},
+            ["sfg.experiments.outages.setting", "no list that 'channels+' could add to"],
+        ),
+    ],
+)
+def test_an_addition_to_what_is_not_there_is_one_clear_line(overrides, parts):
+    with pytest.raises(ConfigError) as caught:
+        plan_with(overrides)
+    assert_one_line_with(str(caught.value), ["config: overrides: ", *parts])
 
 
 def test_merge_replaces_components_and_lists_merges_the_rest_and_removes_nulls():

@@ -36,6 +36,36 @@ def test_a_target_that_no_run_needs_is_named(project, what):
     assert f"results/inputs/{what}/nothing: scale tiny has no run with this input" in told
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        (
+            "config/config.yaml",
+            "\nscale: tiny\n",
+            "config/config.yaml: not valid YAML: the key 'scale' stands twice, in line",
+        ),
+        (
+            "config/config.yaml",
+            "\nplugins: [mine\n",
+            "config/config.yaml: not valid YAML: while parsing a flow sequence in",
+        ),
+        ("other.yaml", "offline: true\noffline: false\n", "other.yaml: not valid YAML: the key 'offline' stands twice"),
+    ],
+)
+def test_a_slip_in_a_file_of_the_main_configuration_is_told_with_its_line(project, file, text, message):
+    with (project.root / file).open("a") as stream:
+        stream.write(text)
+    output = project.fail("-n", "--configfile", "other.yaml") if file == "other.yaml" else project.fail("-n")
+    assert message in output
+    assert "Traceback" not in output
+    assert sum("outagefl:" in line for line in output.splitlines()) == 1
+
+
+def test_a_configuration_may_stand_in_another_file(project):
+    (project.root / "config" / "config.yaml").rename(project.root / "other.yaml")
+    assert project.planned("--configfile", "other.yaml", "results/tiny/config.yaml") == {"resolved_config": 1}
+
+
 def test_inputs_that_cannot_be_made_are_all_told_and_nothing_is_trained(project):
     def ask_for_too_much(study):
         unconnected = {"kind": "erdos_renyi", "degree": 0.01}

@@ -30,10 +30,12 @@ class _Loader(yaml.SafeLoader):
     """YAML in which a key may stand only once: the last of two would silently win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        names = [key.value for key in keys]
         for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", node.start_mark)
+            if (first := keys[names.index(key.value)]) is not key:
+                told = f"the key {key.value!r} stands twice,"
+                raise yaml.constructor.ConstructorError(told, first.start_mark, "and", key.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -73,12 +75,14 @@ _Validator = validators.extend(  # type: ignore[no-untyped-call]
 def read_yaml(path: Path) -> dict[str, Any]:
     """Read one YAML mapping; ConfigError for a missing file, bad syntax or a document that is no mapping."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        with path.open("rb") as stream:
+            content = yaml.load(stream, _Loader)
     except FileNotFoundError:
         valid = sorted(p.stem for p in path.parent.glob("*.yaml"))
         raise ConfigError(f"{path}: no such file; {unknown('name', path.stem, valid)}") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        told = " ".join(str(error).split()).replace(f'in "{path}", ', "in ")
+        raise ConfigError(f"{path}: not valid YAML: {told}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected a mapping of keys to values, found {type(content).__name__}")
     return content
@@ -106,6 +110,8 @@ def _explain(error: ValidationError, where: str) -> str:
         return f"{place}: {unknown('key', next(name for name in error.instance if name not in valid), valid)}"
     if error.validator == "enum":
         return f"{place}: {unknown('value', error.instance, schema['enum'])}"
+    if error.validator == "not":
+        return f"{place}: {error.instance!r}; expected {schema['description']}"
     expected = schema.get("description")
     return f"{place}: {error.message}" + (f" (expected: {expected})" if expected else "")
 
@@ -133,6 +139,9 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any], where: str = "con
             merged[name] = [*base[name], *(each for each in value if each not in base[name])]
         elif isinstance(value, Mapping) and "kind" not in value and isinstance(merged.get(key), Mapping):
             merged[key] = merge(merged[key], value, place)
+        elif added := next(_additions(value), None):
+            why = f"; {unknown('name', key, base)}" if key not in base else ""
+            raise ConfigError(f"{place}: there is no list that {added!r} could add to{why}")
         else:
             merged[key] = value
     return merged
@@ -141,6 +150,13 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any], where: str = "con
 def _list_of(key: Any) -> Any:
     """The key of the list that ``methods+`` adds to; any other key as it is."""
     return key.removesuffix(MORE) if isinstance(key, str) else key
+
+
+def _additions(overlay: Any) -> Iterator[str]:
+    """The keys of an overlay, at any depth, that add to a list."""
+    if isinstance(overlay, Mapping):
+        for key, value in overlay.items():
+            yield from [key] if _list_of(key) != key else _additions(value)
 
 
 def _in_full(overlay: Any, where: str) -> Any:

@@ -61,7 +61,8 @@ def told(claims: pd.DataFrame, width: int) -> str:
     lines: list[str] = []
     for study, own in claims.groupby("study", sort=False):
         tested, others = own[own["verdict"] != NOT_RUN], own[own["verdict"] == NOT_RUN]
-        lines += [counted(str(study), own), *_aligned([HEADINGS, *map(_cells, in_order(tested))], width)]
+        lines += textwrap.wrap(counted(str(study), own), width)
+        lines += _aligned([HEADINGS, *map(_cells, in_order(tested))], width)
         if len(others):
             lines += textwrap.wrap(f"{NOT_RUN}: {', '.join(others['id'])}", width, break_on_hyphens=False)
         lines.append("")

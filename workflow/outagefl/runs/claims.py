@@ -127,6 +127,7 @@ def _check(claim: Mapping[str, Any], study: Mapping[str, Any], scales: Iterable[
     components.check("measure", measured(claim), f"{where}.measure")
     for method in named_methods(statistic):
         _require(method, f"method of {claim['experiment']}", experiment["methods"], f"{where}.statistic")
+    _require_others(statistic, f"{where}.statistic")
     for factor in named_factors(claim):
         _require(factor, f"factor of {claim['experiment']}", factors, where)
         for level in [*required_levels(claim).get(factor, []), *restrictions(claim).get(factor, [])]:
@@ -149,6 +150,15 @@ def _check(claim: Mapping[str, Any], study: Mapping[str, Any], scales: Iterable[
 def _require(name: Any, what: str, valid: Iterable[Any], where: str) -> None:
     if name not in (known := list(valid)):
         raise ConfigError(f"{where}: {unknown(what, name, known)}")
+
+
+def _require_others(statistic: Mapping[str, Any], where: str) -> None:
+    """Refuse a method or level that is compared with itself."""
+    for keys in (("method", "baseline", "order"), ("base", "level")):
+        compared = [str(name) for key in keys for name in _flat(statistic.get(key, []))]
+        for name in compared:
+            if compared.count(name) > 1:
+                raise ConfigError(f"{where}: {name!r} is compared with itself; expected another one")
 
 
 def _unit(claim: Mapping[str, Any]) -> str:
