@@ -63,7 +63,7 @@ def test_a_slip_in_a_file_of_the_main_configuration_is_told_with_its_line(projec
 
 def test_a_configuration_may_stand_in_another_file(project):
     (project.root / "config" / "config.yaml").rename(project.root / "other.yaml")
-    assert project.planned("--configfile", "other.yaml", "results/tiny/config.yaml") == {"resolved_config": 1}
+    assert project.planned("results/tiny/config.yaml", "--configfile", "other.yaml") == {"resolved_config": 1}
 
 
 def test_inputs_that_cannot_be_made_are_all_told_and_nothing_is_trained(project):
