@@ -117,34 +117,6 @@ def inputs_of(job):
     return sorted({f"results/{path}" for run in runs for path in run.inputs.values()})
 
 
-def shown(key, *suffixes):
-    """The paths of all figures or tables that the experiments declare under ``key`` of their analysis."""
-    return [
-        f"results/{SCALE}/{name}/{key}/{kind}.{suffix}"
-        for name, experiment in PLAN.experiments.items()
-        for kind in experiment.analysis.get(key, [])
-        for suffix in suffixes
-    ]
-
-
-def declared(key):
-    """The figures or tables that some experiment declares."""
-    analyses = [experiment.analysis for experiment in PLAN.experiments.values()]
-    return sorted({kind for analysis in analyses for kind in analysis.get(key, [])})
-
-
-def options_of(wildcards, family):
-    """What a figure or table takes from the experiment's analysis."""
-    return shown_options(PLAN.experiments[wildcards.experiment].analysis, family, wildcards[family])
-
-
-def shown_from(wildcards, family):
-    """What a figure or table is made from: the experiment's runs and the published values and curves that it takes."""
-    options = options_of(wildcards, family)
-    index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
-    return index | {key: options[key] for key in ("published", "curves") if options.get(key)}
-
-
 wildcard_constraints:
     experiment=one_of(PLAN.experiments),
     figure=one_of(declared("figures")),

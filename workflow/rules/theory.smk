@@ -5,15 +5,6 @@ from outagefl.runs.theory import modules
 FINDINGS = expand(f"results/{SCALE}/findings.{{suffix}}", suffix=("csv", "html")) if THEORY else []
 
 
-def computed(*endings):
-    """The paths of what the theory checks make, by the ends of their names."""
-    return [
-        f"results/{SCALE}/{Path(name).parent}/theory/{Path(name).name}{ending}"
-        for name in THEORY
-        for ending in endings
-    ]
-
-
 rule theory:
     input:
         workspace,

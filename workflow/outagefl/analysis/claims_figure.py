@@ -24,7 +24,6 @@ from outagefl.analysis.verdicts import (
     UNRESOLVED,
     WINS,
 )
-from outagefl.analysis.writers import DASH
 from outagefl.runs.claims import RATIO
 
 LOOKS: dict[str, dict[str, Any]] = {  # Okabe and Ito's colours; the shapes say the same
@@ -61,7 +60,7 @@ def _panels(tested: pd.DataFrame) -> dict[str, pd.DataFrame]:
     theory = tested["says"] == FINDING
     units = tested["unit"].where(tested["says"] != WINS, "% of pairs")
     found = {str(unit): own for unit, own in tested[~theory].groupby(units, sort=False)}
-    return found | ({"theory: computed, and as published": tested[theory]} if theory.any() else {})
+    return found | ({"theory: computed (and published)": tested[theory]} if theory.any() else {})
 
 
 def _draw_study(part: SubFigure, panels: dict[str, pd.DataFrame], height: float) -> None:
@@ -78,9 +77,9 @@ def _draw_study(part: SubFigure, panels: dict[str, pd.DataFrame], height: float)
 
 
 def _draw_values(axes: Axes, rows: pd.DataFrame) -> None:
-    null, is_ratio = _null(rows), rows["unit"].iloc[0] == RATIO
+    null = _null(rows)
     left, right = _limits(rows, null)
-    if is_ratio:
+    if rows["unit"].iloc[0] == RATIO and right > 2 * left:  # else there would be no ticks
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
@@ -107,8 +106,8 @@ def _draw_theory(axes: Axes, rows: pd.DataFrame) -> None:
         spine.set_visible(False)
     for y, row in enumerate(rows.to_dict("records")):
         axes.plot(0.04, y, linestyle="", markersize=6, **LOOKS[row["verdict"]])
-        theirs = DASH if pd.isna(row["published"]) else number(row["published"])
-        axes.text(0.09, y, f"{number(row['ours'])}  ({theirs})  {row['unit']}", va="center", fontsize=7.5)
+        theirs = "" if pd.isna(row["published"]) else f"  ({number(row['published'])})"
+        axes.text(0.09, y, f"{number(row['ours'])}{theirs}  {row['unit']}", va="center", fontsize=7.5)
 
 
 def _null(rows: pd.DataFrame) -> list[float]:
@@ -124,7 +123,7 @@ def _limits(rows: pd.DataFrame, null: list[float]) -> tuple[float, float]:
     if ratio := rows["unit"].iloc[0] == RATIO:
         values = np.log(values)
     low, high = values.min(), values.max()
-    pad = 0.5 * (high - low or 1)
+    pad = 2 * (high - low or 1)
     ends = rows[["low", "high"]].to_numpy(float)
     ends = np.log(ends) if ratio else ends
     left = max(low - pad, np.nanmin([*ends[:, 0], low])) - 0.08 * pad
