@@ -6,16 +6,6 @@
   const NOT_RUN = "not run at this scale";
   const CHOICES = ["study", "kind", "verdict"];
 
-  // What an address such as #claims leads to, read as it is where it cannot be decoded.
-  function target(hash) {
-    const name = hash.slice(1);
-    try {
-      return document.getElementById(decodeURIComponent(name));
-    } catch {
-      return document.getElementById(name);
-    }
-  }
-
   function button(label) {
     const made = document.createElement("button");
     made.type = "button";
@@ -42,6 +32,12 @@
       form.querySelector("output").value = `${shown} of ${rows.length} shown${more}`;
     }
 
+    function ask(chosen) {
+      form.words.value = "";
+      for (const name of CHOICES) form[name].value = chosen[name] ?? "";
+      choose();
+    }
+
     function sort(head, column) {
       const down = head.getAttribute("aria-sort") === "ascending";
       const key = (row) => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
@@ -62,22 +58,19 @@
     form.hidden = false;
     form.addEventListener("input", choose);
     form.addEventListener("change", choose);
-    form.addEventListener("reset", () => setTimeout(choose));
+    form.addEventListener("reset", (event) => {
+      event.preventDefault();
+      ask({});
+    });
     form.addEventListener("submit", (event) => event.preventDefault());
     for (const link of all("a[data-verdict]")) {
-      link.addEventListener("click", () => {
-        form.words.value = "";
-        for (const name of CHOICES) form[name].value = link.dataset[name];
-        choose();
-      });
+      link.addEventListener("click", () => ask(link.dataset));
     }
 
     function reveal() {
-      const row = target(location.hash);
+      const row = document.getElementById(location.hash.slice(1)); // names of claims have nothing to be decoded
       if (!row?.hidden || !words.has(row)) return;
-      form.reset();
-      form.verdict.value = row.dataset.verdict === NOT_RUN ? NOT_RUN : "";
-      choose();
+      ask({ verdict: row.dataset.verdict === NOT_RUN ? NOT_RUN : "" });
       row.scrollIntoView();
     }
     choose();
@@ -113,7 +106,7 @@
   }
 
   function following(links) {
-    const places = new Map(links.map((link) => [target(link.hash), link]));
+    const places = new Map(links.map((link) => [document.getElementById(link.getAttribute("href").slice(1)), link]));
     const seen = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
         if (isIntersecting) places.get(target).setAttribute("aria-current", "true");

@@ -180,10 +180,10 @@ def test_a_link_that_leads_nowhere_stops_no_script(opened, page, place):
 
 def test_the_place_on_the_page_is_marked_in_the_contents_whatever_it_is_called(page, tmp_path):
     renamed = tmp_path / "report.html"
-    renamed.write_text(page.read_text().replace("sfg/outages", "sfg/äöü%"))
+    renamed.write_text(page.read_text().replace("sfg/outages", "sfg/äöü 100%"))
     with chromium(1280) as browser:
         browser.get(f"file://{renamed}")
-        browser.execute_script("document.getElementById('sfg/äöü%').scrollIntoView()")
+        browser.execute_script("document.getElementById('sfg/äöü 100%').scrollIntoView()")
         WebDriverWait(browser, 20).until(lambda _: browser.find_elements(By.CSS_SELECTOR, "nav ul ul [aria-current]"))
         assert browser.get_log("browser") == []
 
