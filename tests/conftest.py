@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 OPTIONS = re.findall(r"^(\w+) \?=", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", *OPTIONS):
     os.environ.pop(name, None)
+
+# In the background of a shell Ctrl-C is ignored, and what is started there inherits that; tests send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("repeatable")

@@ -83,12 +83,12 @@ def kind(**options):
         ({"statistic": {"kind": "ordering", "order": [["sfg", "dfedavg"], "sfg"]}}, "'sfg' is compared with itself"),
         (
             {"finding": {"check": "slip", "statement": "s"}},
-            "sfg.S3.experiment: 'outages'; expected no such key beside 'finding'",
+            "sfg.S3.experiment: 'outages' (expected: no such key beside 'finding')",
         ),
-        ({"seeds": 5}, "sfg.S3.seeds: 5; expected no such key unless the claim says unresolved"),
+        ({"seeds": 5}, "sfg.S3.seeds: 5 (expected: no such key unless the claim says unresolved)"),
         (
             {"says": "wins", "published": 60, "unit": "%", "within": 2},
-            "sfg.S3.within: 2; expected no such key in a claim that counts comparisons",
+            "sfg.S3.within: 2 (expected: no such key in a claim that counts comparisons)",
         ),
     ],
 )

@@ -295,9 +295,9 @@ TABLE = [
     Row("the place of the folder", "nothing", elsewhere, []),
     Row(
         "the name of `config/config.yaml` (then given as `--configfile`)",
-        "nothing",
+        "the report, whose commands then give all keys",
         other_main_configuration,
-        [],
+        REPORT,
     ),
     Row(
         "the name of a scale's file",

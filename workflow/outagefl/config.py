@@ -110,10 +110,9 @@ def _explain(error: ValidationError, where: str) -> str:
         return f"{place}: {unknown('key', next(name for name in error.instance if name not in valid), valid)}"
     if error.validator == "enum":
         return f"{place}: {unknown('value', error.instance, schema['enum'])}"
-    if error.validator == "not":
-        return f"{place}: {error.instance!r}; expected {schema['description']}"
     expected = schema.get("description")
-    return f"{place}: {error.message}" + (f" (expected: {expected})" if expected else "")
+    told = repr(error.instance) if error.validator == "not" else error.message
+    return f"{place}: {told}" + (f" (expected: {expected})" if expected else "")
 
 
 def check(content: Any, schema: str, where: str, *, partial: bool = False) -> None:

@@ -2,14 +2,3 @@
 
 What takes long to import, such as torch, is imported only when a command is executed.
 """
-
-import os
-import sys
-
-
-def show(text: str) -> None:
-    """Print; whoever reads it, such as ``head``, may leave before the end."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from outagefl.commands import show
+from outagefl.commands.printing import show
 from outagefl.commands.verify import SHOWN, check_results, project_of, results_of, told
 from outagefl.errors import DataError
 from outagefl.workspace import claim_workspace

@@ -20,7 +20,7 @@ from outagefl.analysis.claims import COLUMNS
 from outagefl.analysis.claims_table import counted, in_order, interval, name, number, published, seeds
 from outagefl.analysis.verdicts import NOT_RUN
 from outagefl.analysis.writers import p_value
-from outagefl.commands import show
+from outagefl.commands.printing import show
 from outagefl.errors import ConfigError
 
 HEADINGS = ("claim", "verdict", "published", "ours", "p", "against", "n", "")

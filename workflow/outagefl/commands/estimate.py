@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import logging
 
-from outagefl.commands import show
+from outagefl.commands.printing import show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

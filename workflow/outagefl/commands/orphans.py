@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from outagefl.commands import show
+from outagefl.commands.printing import show
 from outagefl.config import given
 from outagefl.errors import ConfigError, DataError
 from outagefl.provenance import orphans

@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from outagefl.commands import show
+from outagefl.commands.printing import show
 from outagefl.errors import ConfigError
 from outagefl.plugins import PACKAGE
 from outagefl.provenance.check import Check, Finding, check_folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from outagefl.commands import show
+from outagefl.commands.printing import show
 from outagefl.runs.why import explain
 
 
