@@ -83,7 +83,7 @@ def kind(**options):
         ({"statistic": {"kind": "ordering", "order": [["sfg", "dfedavg"], "sfg"]}}, "'sfg' is compared with itself"),
         (
             {"finding": {"check": "slip", "statement": "s"}},
-            "sfg.S3.experiment: 'outages' (expected: no such key beside 'finding')",
+            "sfg.S3.experiment: 'outages' (expected: no such key beside 'finding'",
         ),
         ({"seeds": 5}, "sfg.S3.seeds: 5 (expected: no such key unless the claim says unresolved)"),
         (
