@@ -26,6 +26,7 @@ def test_kills_batches_cores_threads_folder_locale_time_zone_and_hash_seed_chang
 
     def start(log: Path) -> subprocess.Popen[str]:
         command = [SNAKEMAKE, "--snakefile", project.root / "workflow" / "Snakefile", "--directory", project.root]
+        command += ["--workflow-profile", project.root / "profiles" / "default"]  # as the README says
         with log.open("w") as output:
             return subprocess.Popen(
                 [*map(str, command), "--cores", "2", "--config", "scale=tiny"],
