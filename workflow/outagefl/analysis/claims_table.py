@@ -79,9 +79,13 @@ def counted(study: str, claims: pd.DataFrame) -> str:
 
 def by_kind(claims: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The claims that runs decide and those, of theory, that a computation does; without a kind that has none."""
-    computed = claims["says"] == FINDING
-    kinds = {BY_RUNS: claims[~computed], BY_COMPUTATION: claims[computed]}
-    return {kind: own for kind, own in kinds.items() if len(own)}
+    kinds = claims["says"].map(kind_of)
+    return {kind: claims[kinds == kind] for kind in (BY_RUNS, BY_COMPUTATION) if (kinds == kind).any()}
+
+
+def kind_of(says: str) -> str:
+    """What decides a claim that says so."""
+    return BY_COMPUTATION if says == FINDING else BY_RUNS
 
 
 def verdict_counts(claims: pd.DataFrame) -> dict[str, int]:

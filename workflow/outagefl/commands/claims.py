@@ -84,7 +84,7 @@ def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:
 
 
 def _aligned(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    longest = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        line = "  ".join(cell.ljust(room) for cell, room in zip(row, longest, strict=True)).rstrip()
         yield line if len(line) <= width else line[: width - 1] + "…"

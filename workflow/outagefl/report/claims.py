@@ -10,16 +10,15 @@ from typing import Any
 import pandas as pd
 
 from outagefl.analysis.claims_table import (
-    BY_COMPUTATION,
-    BY_RUNS,
     by_kind,
     filled,
     in_order,
+    kind_of,
     name,
     numbers,
     verdict_counts,
 )
-from outagefl.analysis.verdicts import FINDING, NOT_RUN, VERDICTS
+from outagefl.analysis.verdicts import NOT_RUN, VERDICTS
 from outagefl.analysis.writers import DASH, NO_BREAK
 
 THEORY = "theory: "  # before the check that a claim rests on
@@ -76,7 +75,7 @@ def _row(row: dict[Any, Any], places: Collection[str]) -> Row:
         study=row["study"],
         verdict=row["verdict"],
         rank=VERDICTS.index(row["verdict"]),
-        kind=BY_COMPUTATION if row["says"] == FINDING else BY_RUNS,
+        kind=kind_of(row["says"]),
         text=row["text"],
         source=row["source"],
         told=[*(f"protocol: {each}" for each in filled(row, "protocol")), *filled(row, "ran", "data", "note")],
