@@ -9,7 +9,6 @@ from outagefl.describe.notes import title
 from outagefl.errors import ConfigError, OutageflError
 from outagefl.fingerprint import used
 from outagefl.runs import claims, jobs
-from outagefl.runs.analyses import shown_options
 from outagefl.runs.left_behind import in_doubt
 from outagefl.runs.plan import drawn_from, everything_behind, make_plan, to_describe
 from outagefl.runs.theory import declared_checks
@@ -115,9 +114,3 @@ def inputs_of(job):
     planned = JOBS.runs.get(job)
     runs = map(PLAN.runs.get, planned) if planned else jobs.read_job(RESULTS, job).values()
     return sorted({f"results/{path}" for run in runs for path in run.inputs.values()})
-
-
-wildcard_constraints:
-    experiment=one_of(PLAN.experiments),
-    figure=one_of(declared("figures")),
-    table=one_of(declared("tables")),

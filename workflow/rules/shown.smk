@@ -1,5 +1,6 @@
 # What tables, figures and theory checks there are, by their paths, and what they are made from.
 # Needs the plan in common.smk; makes nothing.
+from outagefl.runs.analyses import shown_options
 
 
 def shown(key, *suffixes):
@@ -37,3 +38,9 @@ def shown_from(wildcards, family):
     options = options_of(wildcards, family)
     index = {"index": f"results/{SCALE}/{wildcards.experiment}/runs.csv"}
     return index | {key: options[key] for key in ("published", "curves") if options.get(key)}
+
+
+wildcard_constraints:
+    experiment=one_of(PLAN.experiments),
+    figure=one_of(declared("figures")),
+    table=one_of(declared("tables")),
