@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -160,17 +161,25 @@ def project(tmp_path: Path) -> Project:
     return Project.new(tmp_path / "project")
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Project:
+    """What ``make`` makes in a new folder; workers of pytest-xdist, whose folders lie side by side, share it.
+
+    Not to be changed by tests.
+    """
+    folder = factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with (folder / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / name).exists():
+            make(folder / "unfinished" / name)
+            (folder / "unfinished" / name).rename(folder / name)
+    return Project(folder / name)
+
+
 @pytest.fixture(scope="session")
 def _finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished tiny reproduction; the workers of pytest-xdist, whose folders lie side by side, share one."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    project = Project(folder / "reproduction")
-    with (folder / "reproduction.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not project.root.exists():
-            Project.new(project.root).finish("--cores", "2")
-    return project
+    """A finished tiny reproduction."""
+    return made_once(tmp_path_factory, "reproduction", lambda root: Project.new(root).finish("--cores", "2"))
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from outagefl.errors import OutageflError
 from outagefl.report.page import write_results
 from tests.workflow.browser import chromium
-from tests.workflow.conftest import Project, outagefl
+from tests.workflow.conftest import Project, made_once, outagefl
 
 HOSTILE = """<b id="hostile">"it's" & more</b><script>document.title = "hostile"</script>"""
 FIGURES = ["accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag"]
@@ -37,18 +37,21 @@ def made(_finished, tmp_path_factory):
 
     An experiment was run and is no longer part of it.
     """
-    project = Project(shutil.copytree(_finished.root, tmp_path_factory.mktemp("report") / "project", symlinks=True))
-    (project.root / ".venv").symlink_to(sys.prefix)
-    project.change(lambda study: study["experiments"].update(earlier=EARLIER))
-    project.finish("--cores", "2", "results/tiny/sfg/earlier/comparison.html")
-    project.change(lambda study: study["experiments"].pop("earlier"))
-    registry = project.root / "config" / "claims.yaml"
-    claims = yaml.safe_load(registry.read_text())
-    claims["sfg"]["S3"]["text"] = HOSTILE
-    registry.write_text(yaml.safe_dump(claims, sort_keys=False))
-    project.change(lambda study: study["experiments"]["outages"].update(title=HOSTILE))
-    project.finish("--cores", "2", config="overrides={sfg: {setting: {rounds: 5}}}")
-    return project
+
+    def make(root: Path) -> None:
+        project = Project(shutil.copytree(_finished.root, root, symlinks=True))
+        (project.root / ".venv").symlink_to(sys.prefix)
+        project.change(lambda study: study["experiments"].update(earlier=EARLIER))
+        project.finish("--cores", "2", "results/tiny/sfg/earlier/comparison.html")
+        project.change(lambda study: study["experiments"].pop("earlier"))
+        registry = project.root / "config" / "claims.yaml"
+        claims = yaml.safe_load(registry.read_text())
+        claims["sfg"]["S3"]["text"] = HOSTILE
+        registry.write_text(yaml.safe_dump(claims, sort_keys=False))
+        project.change(lambda study: study["experiments"]["outages"].update(title=HOSTILE))
+        project.finish("--cores", "2", config="overrides={sfg: {setting: {rounds: 5}}}")
+
+    return made_once(tmp_path_factory, "reported", make)
 
 
 @pytest.fixture(scope="module")
@@ -249,18 +252,19 @@ def test_without_scripts_everything_is_to_be_seen(page):
         assert not browser.find_element(By.CLASS_NAME, "filters").is_displayed()
 
 
-def test_a_command_on_the_page_makes_its_figure_again(made, page):
+def test_a_command_on_the_page_makes_its_figure_again(made, page, tmp_path):
+    root = shutil.copytree(made.root, tmp_path / "project", symlinks=True)
     path = f"{OUTAGES}/figures/self_weight.png"
     with chromium(1280) as browser:
         browser.get(f"file://{page}")
         item = browser.find_element(By.ID, "sfg/outages/figures/self_weight")
         command = item.find_element(By.CLASS_NAME, "command").get_attribute("textContent")
         assert "8, listed in" in item.find_element(By.CSS_SELECTOR, ".origin dd").get_attribute("textContent")
-    before = (made.root / path).read_bytes()
-    (made.root / path).write_bytes(b"")
-    subprocess.run(shlex.split(command), cwd=made.root, check=True, capture_output=True)
-    assert (made.root / path).read_bytes() == before
-    planned = subprocess.run([*shlex.split(command), "-n"], cwd=made.root, check=True, capture_output=True, text=True)
+    before = (root / path).read_bytes()
+    (root / path).write_bytes(b"")
+    subprocess.run(shlex.split(command), cwd=root, check=True, capture_output=True)
+    assert (root / path).read_bytes() == before
+    planned = subprocess.run([*shlex.split(command), "-n"], cwd=root, check=True, capture_output=True, text=True)
     assert re.findall(r"^rule (\w+):$", planned.stdout + planned.stderr, re.MULTILINE) == ["figure"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from outagefl.commands.run import read_spec
 from outagefl.errors import ConfigError
-from tests.workflow.conftest import Project, outagefl, two_runs
+from tests.workflow.conftest import SNAKEMAKE, Project, outagefl, two_runs
 
 RUNS = "results/tiny/runs.csv"  # the target of tests that need no figures
 FIGURES = ("accuracy_over_rounds", "paired_differences", "self_weight", "effective_lag")
@@ -44,6 +44,20 @@ def test_a_training_job_logs_its_progress(finished):
 def test_nothing_is_planned_after_a_finished_reproduction(finished):
     assert finished.planned() == {}
     assert not list((finished.root / "results" / ".jobs").iterdir())
+
+
+def test_what_killed_jobs_left_is_swept_in_the_folder_of_the_results_wherever_the_workflow_was_started(
+    finished, tmp_path
+):
+    results = finished.root / "results"
+    for remnant in (results / "tiny" / "sfg" / ".tmp-1", results / "runs" / ".tmp-2"):
+        remnant.mkdir()
+        (remnant / "half.png").write_bytes(b"half a figure")
+    (results / "tiny" / "claims.csv").unlink()
+    command = [SNAKEMAKE, "--snakefile", finished.root / "workflow" / "Snakefile", "--directory", finished.root]
+    subprocess.run([*command, "--cores", "1", "--config", "scale=tiny"], cwd=tmp_path, check=True)
+    assert not list(results.rglob(".tmp-*"))
+    assert not list((results / ".jobs").iterdir())
 
 
 def test_another_folder_one_core_and_batches_of_another_size_give_the_same_bits_and_train_nothing_twice(

@@ -1,7 +1,5 @@
 """One finished workspace with runs of all engines, for tests to copy, and what Snakemake would do in a copy."""
 
-import fcntl
-import os
 import re
 import shutil
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.workflow.conftest import REPOSITORY, Project
+from tests.workflow.conftest import REPOSITORY, Project, made_once
 
 # Two seconds of training in all, with a trace of one's own, a choice on a validation seed and a theory check.
 SETTINGS = """
@@ -123,17 +121,13 @@ def new(root: Path) -> Project:
 
 
 def finished(factory: pytest.TempPathFactory) -> Project:
-    """A finished workspace, not to be changed; workers of pytest-xdist, whose folders lie side by side, share it."""
-    folder = factory.getbasetemp()
-    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    with (folder / "workspace.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "workspace").exists():
-            unfinished = new(folder / "unfinished")
-            done = unfinished.start("--cores", "2").wait(PATIENCE)
-            assert done == 0, (unfinished.root / "output.log").read_text()[-5000:]
-            unfinished.root.rename(folder / "workspace")
-    return Project(folder / "workspace")
+    """A finished workspace, not to be changed."""
+
+    def make(root: Path) -> None:
+        done = new(root).start("--cores", "2").wait(PATIENCE)
+        assert done == 0, (root / "output.log").read_text()[-5000:]
+
+    return made_once(factory, "workspace", make)
 
 
 def copy(project: Project, root: Path) -> Project:

@@ -62,7 +62,8 @@ def open_workspace():
     claim_workspace(RESULTS)
     os.environ.update(OUTAGEFL_LATENCY_WAIT=str(workflow.execution_settings.latency_wait))
     jobs.write_jobs(PLAN, JOBS, RESULTS)
-    atexit.register(jobs.forget_jobs, PLAN, RESULTS)
+    # Absolute, since Snakemake leaves --directory before it ends.
+    atexit.register(jobs.forget_jobs, PLAN, RESULTS.absolute())
 
 
 def one_of(names):
