@@ -40,7 +40,7 @@ def test_kills_batches_cores_threads_folder_locale_time_zone_and_hash_seed_chang
 
     seed = random.randrange(10**6)
     print(f"seed of the kills: {seed}")
-    done = chaos.survive(start, tmp_path, kills=6, jobs=8, pause=2, rng=random.Random(seed))
+    done = chaos.survive(start, tmp_path, kills=3, jobs=16, pause=2, rng=random.Random(seed))
     print(*done, sep="\n")
     assert {what for what, _ in done} == set(chaos.KINDS)
     assert workspaces.planned(project) == []

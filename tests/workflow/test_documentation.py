@@ -51,6 +51,7 @@ def tiny_everywhere(tmp_path_factory):
     """A copy with scales of all names that take seconds."""
     project = whole(tmp_path_factory.mktemp("documentation") / "project")
     project.change(two_runs)
+    project.change(lambda study: study["experiments"]["outages"].update(analysis={"figures": ["self_weight"]}))
     for name in ("quick", "laptop", "paper"):
         shutil.copy(project.tiny, project.tiny.with_stem(name))
     return project
