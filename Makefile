@@ -29,6 +29,14 @@ ifneq ($(filter 0 -%,$(CORES)),)
 $(error CORES=$(CORES): expected all or a number above 0)
 endif
 
+ifneq ($(words $(SCALE)),1)
+$(error SCALE=$(SCALE): expected the name of one scale, such as quick)
+endif
+
+ifneq ($(filter-out 0 1,$(words $(TARGET))),)
+$(error TARGET=$(TARGET): expected one file or experiment, such as sfg/outages)
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help setup estimate costs reproduce describe report claims dry-run why verify archive orphans test lint lock clean-results
 

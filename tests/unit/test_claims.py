@@ -277,7 +277,9 @@ def test_statements_of_the_theory_hold_or_do_not():
     assert (found.loc["All", "ours"], found.loc["All", "low"], found.loc["All", "note"]) == (2, 1.9, "far off")
     assert np.isnan(found.loc["Holds", "published"])  # a direction alone, whatever the check expects
     assert found.loc["Near", "published"] == 0.111
-    with pytest.raises(ConfigError, match=r"sfg\.C\.finding\.statement: no statement of toy begins with 'Three'"):
+    with pytest.raises(
+        ConfigError, match=r"sfg\.C\.finding\.statement: no statement of toy begins with 'Three'; expected"
+    ):
         table({"C": theory("Three")}, None, FINDINGS)
 
 

@@ -125,6 +125,8 @@ def test_a_mistake_in_the_main_configuration_is_one_clear_line(changes, parts):
     [
         (b"a: [1\nb: 2\n", "in line 2"),
         (b"a: 1\nb: {c: 1, d: 2,\n  c: 3}\n", "the key 'c' stands twice, in line 2, column 5 and in line 3, column 3"),
+        (b"a:\n  3: 1\n", "the key '3' is no text to YAML: put it into quotes, .* in line 2, column 3"),
+        (b"a: 1\non: 2\n", "the key 'on' is no text"),
         ("a: é\n".encode("latin-1"), "invalid continuation byte in position 3"),
     ],
 )

@@ -35,6 +35,20 @@ def test_no_cores_are_refused_before_anything_waits_for_them(target, cores):
     assert f"CORES={cores}: expected all or a number above 0" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("SCALE=my scale", "SCALE=my scale: expected the name of one scale"),
+        ("SCALE=", "SCALE=: expected the name of one scale"),
+        ("TARGET=sfg outages", "TARGET=sfg outages: expected one file or experiment"),
+    ],
+)
+def test_what_is_no_single_name_is_refused(given, told):
+    done = subprocess.run(["make", "--dry-run", "why", given], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert told in done.stderr
+
+
 def test_where_no_tests_were_packed_make_test_says_so(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     done = subprocess.run(["make", "test"], cwd=tmp_path, capture_output=True, text=True, check=False)

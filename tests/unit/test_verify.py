@@ -273,6 +273,21 @@ def test_what_holds_no_results_is_refused(project, path):
         verify.checked(Path(path))
 
 
+def test_what_lacks_the_configuration_it_was_made_with_says_how_to_get_it(project):
+    Path("results/quick/config.yaml").unlink()
+    with pytest.raises(
+        ConfigError, match=r"^results/quick/config\.yaml: no such file; `\S+ results/quick/config\.yaml`"
+    ):
+        verify.checked(Path("results/quick"))
+
+
+def test_what_was_never_made_is_told_by_the_report_that_is_lacking(project):
+    note = "they are not all there; `make reproduce SCALE=quick` goes on\n"
+    assert command(project, "results/quick").stdout.endswith(note)
+    Path("results/quick/report.html").touch()
+    assert note not in command(project, "results/quick").stdout
+
+
 def test_no_text_is_read_or_written_in_the_encoding_of_the_locale():
     """Every call in the library that opens a file as text says its encoding."""
     import ast  # noqa: PLC0415

@@ -27,12 +27,15 @@ MORE = "+"  # ends a key whose list is added to another
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a key may stand only once: the last of two would silently win."""
+    """YAML in which keys are text and may stand only once: the last of two would silently win."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         names = [key.value for key in keys]
         for key in keys:
+            if key.tag != "tag:yaml.org,2002:str":
+                told = f"the key {key.value!r} is no text to YAML: put it into quotes, or give it another name,"
+                raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
             if (first := keys[names.index(key.value)]) is not key:
                 told = f"the key {key.value!r} stands twice,"
                 raise yaml.constructor.ConstructorError(told, first.start_mark, "and", key.start_mark)

@@ -74,7 +74,8 @@ def _finding(claim: Mapping[str, Any], findings: pd.DataFrame | None, where: str
         return told
     meant = own[own["statement"].str.startswith(start)]
     if meant.empty:
-        raise ConfigError(f"{where}.finding.statement: no statement of {check} begins with {start!r}")
+        valid = f"expected the beginning of {', '.join(map(repr, own['statement']))}"
+        raise ConfigError(f"{where}.finding.statement: no statement of {check} begins with {start!r}; {valid}")
     first = meant.sort_values("holds", kind="stable").iloc[0]  # "no" before "yes"
     expected = first["expected"] if claim["published"] is None else claim["published"]
     near = "within" not in claim or abs(first["computed"] - expected) <= claim["within"]

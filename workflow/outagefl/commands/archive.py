@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from outagefl.commands.printing import show
-from outagefl.commands.verify import SHOWN, check_results, project_of, results_of, told
+from outagefl.commands.verify import SHOWN, check_results, project_of, results_of, told, unfinished
 from outagefl.errors import DataError
 from outagefl.workspace import claim_workspace
 
@@ -38,8 +38,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if check.findings():
         show(told(check, SHOWN))
         raise DataError(f"{arguments.results}: not packed, because of what was found")
-    if not (results / scale / "report.html").is_file():
-        print("note: there is no report among the results; `make report` writes it", file=sys.stderr)
+    for note in unfinished(results / scale):
+        print(note, file=sys.stderr)
     target = arguments.output or arguments.results.parent / f"outagefl-{scale}.zip"
     pack(results, scale, project, target, with_inputs=arguments.with_inputs)
     print(target)

@@ -47,7 +47,7 @@ def read(path: Path) -> pd.DataFrame:
     """The verdicts that a workflow wrote; ConfigError naming the file where there are none."""
     try:
         found = pd.read_csv(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(f"{path}: no such file; `make reproduce SCALE={path.parent.name}` writes it") from None
     except ValueError as error:
         raise ConfigError(f"{path}: not a table of claims ({error})") from None

@@ -8,7 +8,7 @@ compared with its manifest and with the code in it; nothing is unpacked. Exit st
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from outagefl.commands.printing import show
@@ -39,8 +39,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Check and tell; 1 where something is wrong."""
     check = checked(arguments.results)
-    show(told(check, None if arguments.all else SHOWN))
+    show("\n".join([told(check, None if arguments.all else SHOWN), *unfinished(arguments.results)]))
     return 1 if check.findings() else 0
+
+
+def unfinished(results: Path) -> Iterator[str]:
+    """A note where the results of a scale lack what is made last: what was never made is not missing to a check."""
+    if results.is_dir() and not (results / "report.html").is_file():
+        lacking = "note: there is no report among the results, which is made last: they are not all there"
+        yield f"{lacking}; `make reproduce SCALE={results.absolute().name}` goes on"
 
 
 def checked(path: Path) -> Check:
@@ -60,6 +67,8 @@ def project_of(results: Path) -> Path:
 
 def results_of(path: Path) -> tuple[Path, str]:
     """The folder of all results and the scale, of a folder such as ``results/quick``; ConfigError for another one."""
+    if path.is_dir() and (path.parent / "provenance").is_dir() and not (path / "config.yaml").is_file():
+        raise ConfigError(f"{path}/config.yaml: no such file; `.venv/bin/snakemake {path}/config.yaml` writes it")
     if not (path / "config.yaml").is_file() or path.absolute() == PROJECT / "config":
         such = "such as results/quick, which `make reproduce SCALE=quick` makes"
         raise ConfigError(f"{path}: expected a folder with the results of a scale, {such}")

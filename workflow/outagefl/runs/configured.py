@@ -18,6 +18,12 @@ def configured(given: Mapping[str, Any], folder: Path = CONFIG) -> tuple[dict[st
 
     ``given`` is laid over ``config.yaml`` in ``folder``, as Snakemake does with ``--config``.
     """
-    settings = config.load(config.merge(config.read_yaml(folder / "config.yaml"), given), folder)
+    settings = config.load(updated(config.read_yaml(folder / "config.yaml"), given), folder)
     plugins.use(settings.get("plugins", []))
     return settings, make_plan(settings, sources(folder / "sources.yaml", settings.get("local", {})))
+
+
+def updated(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """``given`` over ``base`` key by key; unlike in studies and scales, null is a value and ``+`` part of a name."""
+    both = {key: base[key] for key, value in given.items() if isinstance(value, Mapping) and key in base}
+    return {**base, **given, **{key: updated(old, given[key]) for key, old in both.items() if isinstance(old, Mapping)}}

@@ -149,9 +149,10 @@ def _files(plan: Plan, scale: str, target: str | None) -> list[str]:
     if target not in plan.experiments:
         return [target] if target else []
     folder, analysis = f"results/{scale}/{target}", plan.experiments[target].analysis
-    shown = [f"{folder}/figures/{kind}.png" for kind in analysis.get("figures", [])]
-    shown += [f"{folder}/tables/{kind}.html" for kind in analysis.get("tables", [])]
-    return [f"{folder}/runs.csv", f"{folder}/comparison.html", *shown]
+    names = ["runs.csv", "comparisons.csv", "comparison.tex", "comparison.html"]
+    names += [f"figures/{kind}.{suffix}" for kind in analysis.get("figures", []) for suffix in ("pdf", "png")]
+    names += [f"tables/{kind}.{suffix}" for kind in analysis.get("tables", []) for suffix in ("csv", "tex", "html")]
+    return [f"{folder}/{name}" for name in names]
 
 
 def _dry_run(targets: list[str], settings: list[str]) -> str:
