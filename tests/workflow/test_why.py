@@ -1,7 +1,6 @@
 """What would be run and why, in plain words: ``outagefl why`` in a finished folder in which something was changed."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -75,15 +74,18 @@ def test_options_of_an_analysis_and_lost_files_are_told(finished):
 
 
 @pytest.mark.parametrize(
-    "lost", [["comparisons.csv", "tables/wins.csv", "figures/self_weight.pdf"], ["comparison.tex"]]
+    "lost",
+    [
+        {"comparisons.csv": "comparisons", "tables/wins.csv": "table", "figures/self_weight.pdf": "figure"},
+        {"comparison.tex": "comparisons"},
+    ],
 )
 def test_whatever_an_experiment_has_lost_is_told(finished, lost):
     for name in lost:
         (finished.root / "results/tiny/sfg/outages" / name).unlink()
     told = why(finished, "sfg/outages")
-    rules = {"comparisons.csv": "comparisons", "comparison.tex": "comparisons"}
-    for name in lost:
-        assert f"1 × {rules.get(name, Path(name).parent.name.rstrip('s'))}: there is none yet\n" in told
+    for rule in lost.values():
+        assert f"1 × {rule}: there is none yet\n" in told
 
 
 def test_an_unknown_target_is_one_line(finished):

@@ -3,13 +3,12 @@
 from outagefl.runs.analyses import shown_options
 
 
-def shown(key, *suffixes):
+def shown(key, suffix):
     """The paths of all figures or tables that the experiments declare under ``key`` of their analysis."""
     return [
         f"results/{SCALE}/{name}/{key}/{kind}.{suffix}"
         for name, experiment in PLAN.experiments.items()
         for kind in experiment.analysis.get(key, [])
-        for suffix in suffixes
     ]
 
 

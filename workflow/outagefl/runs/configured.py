@@ -25,5 +25,8 @@ def configured(given: Mapping[str, Any], folder: Path = CONFIG) -> tuple[dict[st
 
 def updated(base: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """``given`` over ``base`` key by key; unlike in studies and scales, null is a value and ``+`` part of a name."""
-    both = {key: base[key] for key, value in given.items() if isinstance(value, Mapping) and key in base}
-    return {**base, **given, **{key: updated(old, given[key]) for key, old in both.items() if isinstance(old, Mapping)}}
+    merged = dict(base)
+    for key, value in given.items():
+        old = base.get(key)
+        merged[key] = updated(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged

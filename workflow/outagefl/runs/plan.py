@@ -98,6 +98,13 @@ class Experiment:
         told = in_words(member.spec for _, member in self.members)
         return "; ".join([told, counted(str(len(seeds)), "seeds"), counted(f"{len(runs):,}", "runs")])
 
+    def files(self) -> list[str]:
+        """All that shows the experiment, by path below its folder."""
+        names = ["runs.csv", "comparisons.csv", "comparison.tex", "comparison.html"]
+        for key, suffixes in {"tables": ("csv", "tex", "html"), "figures": ("pdf", "png")}.items():
+            names += [f"{key}/{kind}.{suffix}" for kind in self.analysis.get(key, []) for suffix in suffixes]
+        return names
+
 
 @dataclass
 class Plan:

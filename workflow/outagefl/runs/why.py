@@ -148,11 +148,7 @@ def _files(plan: Plan, scale: str, target: str | None) -> list[str]:
         raise ConfigError(f"{target}: {unknown('experiment', target, plan.experiments)}; or a file below results/")
     if target not in plan.experiments:
         return [target] if target else []
-    folder, analysis = f"results/{scale}/{target}", plan.experiments[target].analysis
-    names = ["runs.csv", "comparisons.csv", "comparison.tex", "comparison.html"]
-    names += [f"figures/{kind}.{suffix}" for kind in analysis.get("figures", []) for suffix in ("pdf", "png")]
-    names += [f"tables/{kind}.{suffix}" for kind in analysis.get("tables", []) for suffix in ("csv", "tex", "html")]
-    return [f"{folder}/{name}" for name in names]
+    return [f"results/{scale}/{target}/{file}" for file in plan.experiments[target].files()]
 
 
 def _dry_run(targets: list[str], settings: list[str]) -> str:
